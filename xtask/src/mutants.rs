@@ -121,6 +121,8 @@ impl<'a> Copy<'a> {
         let mut command: Command =
             cargo(&["test", "--quiet", "--package", &self.list.package, "--test", &self.list.test]);
         command.args(more).current_dir(&self.folder).env("CARGO_TARGET_DIR", target().join("mutants/target"));
+        // One line differs from the build before.
+        command.env("CARGO_INCREMENTAL", "1");
         let output = command.output().map_err(|error| format!("`{}`: {error}", shown(&command)))?;
         if output.status.success() {
             return Ok(());

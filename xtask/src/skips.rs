@@ -73,7 +73,8 @@ fn holds(skip: &Skip) -> bool {
 
 /// The tests that are there and ignored.
 fn ignored() -> Result<Vec<String>> {
-    let listed = output(&mut cargo(&["test", "--workspace", "--quiet", "--", "--ignored", "--list"]))?;
+    let kinds = ["--lib", "--bins", "--tests", "--examples"];
+    let listed = output(cargo(&["test", "--workspace", "--quiet"]).args(kinds).args(["--", "--ignored", "--list"]))?;
     Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
 }
 
@@ -86,9 +87,20 @@ fn elsewhere() -> Vec<String> {
             let path = entry.path().strip_prefix(root()).unwrap_or(entry.path()).display().to_string();
             let text = read(entry.path()).unwrap_or_default();
             found.extend(of_file(&text).into_iter().map(|condition| format!("{path} cfg({condition})")));
+            found.extend(has_ignored_example(&text).then(|| format!("{path} doc")));
         }
     }
     found
+}
+
+/// Whether an example in a file's documentation is marked as one that is not tested. To ask rustdoc takes it a minute.
+fn has_ignored_example(text: &str) -> bool {
+    let comments = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+    });
+    let marks = |fence: &str| fence.split([',', ' ']).any(|word| word.starts_with("ignore"));
+    comments.filter_map(|line| line.trim_start().strip_prefix("```")).any(marks)
 }
 
 /// The conditions under which tests of a file are compiled, and which do not hold here.
@@ -137,5 +149,13 @@ mod tests {
         let text = format!("#[cfg({other})]\n#[test]\nfn a() {{}}\n#[cfg(all(test, {other}))]\nmod tests {{}}\n");
         assert_eq!(of_file(&text), [other.to_string(), format!("all(test, {other})")]);
         assert_eq!(of_file(&format!("#[cfg({other})]\nfn a() {{}}\n#[cfg(test)]\nmod tests {{}}\n")), [""; 0]);
+    }
+
+    #[test]
+    fn an_example_that_is_not_tested_is_seen() {
+        let fenced = |word: &str| format!("/// Says.\n    /// ```{word}\n    /// a();\n    /// ```\n");
+        let seen = ["ignore", "rust,ignore", "ignore-wasm32"].map(|word| has_ignored_example(&fenced(word)));
+        assert_eq!(seen, [true; 3]);
+        assert!(!has_ignored_example(&fenced("text")) && !has_ignored_example("let a = \"```ignore\";"));
     }
 }
