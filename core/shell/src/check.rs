@@ -23,6 +23,7 @@ mod shell;
 mod statement;
 mod replace;
 pub(crate) mod tar;
+mod temporary;
 mod tool;
 mod verb;
 
@@ -44,6 +45,8 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
         Check::Tar | Check::Archive => tar::check(walk, command),
+        Check::Zip => tar::zip(walk, command),
+        Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalFiles => local_files::check(walk, command),
         Check::LocalOperands => network::local_operands(command),

@@ -116,7 +116,7 @@ impl Builder {
             match piece {
                 Piece::Text { text, quoted: true } => self.current().push_text(text),
                 Piece::Text { text, quoted: false } => {
-                    let text = if number == 0 { self.tilde(text, word.pieces.len() == 1) } else { text };
+                    let text = if number == 0 { self.tilde(text, word.pieces.len() == 1, scope) } else { text };
                     self.unquoted(text, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
@@ -128,11 +128,11 @@ impl Builder {
         }
     }
 
-    /// Takes a leading `~` off.
-    fn tilde<'t>(&mut self, text: &'t str, whole: bool) -> &'t str {
+    /// Takes a leading `~` off: the home folder, also where the line says which that is.
+    fn tilde<'t>(&mut self, text: &'t str, whole: bool, scope: &Scope) -> &'t str {
         let Some(rest) = text.strip_prefix('~') else { return text };
         if rest.starts_with('/') || (rest.is_empty() && whole) {
-            self.current().bits.push(Bit::Home);
+            self.current().bits.extend(scope.value("HOME"));
             return rest;
         }
         // Another user's home, or a place in the stack of folders.

@@ -26,6 +26,8 @@ pub(crate) struct Shell {
     pub(crate) trust: Trust,
     /// Whether paths are looked for that a line names in part: rules read them.
     pub(crate) in_part: bool,
+    /// The home folder, where it is known.
+    pub(crate) home: Option<String>,
 }
 
 impl Shell {
@@ -34,7 +36,7 @@ impl Shell {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
         let trust = Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() };
-        Self { table, trust, in_part: false }
+        Self { table, trust, in_part: false, home: None }
     }
 }
 
@@ -42,6 +44,11 @@ impl Shell {
     /// The same, for a policy.
     pub(crate) fn under(self, policy: &Policy) -> Self {
         Self { in_part: policy.rules.is_some(), ..self }
+    }
+
+    /// The same, with the folder that `~` stands for.
+    pub(crate) fn at_home(self, home: &Path) -> Self {
+        Self { home: home.to_str().filter(|home| home.starts_with('/')).map(str::to_owned), ..self }
     }
 
     /// The same, with what is registered of commands.
@@ -71,6 +78,9 @@ pub(crate) fn read_line(
         trust.lost.insert(Readers::Modules);
         judged = judge(line, &shell.table, trust);
     }
+    if let Some(home) = &shell.home {
+        judged.touches.iter_mut().for_each(|touch| at_home(&mut touch.path, home));
+    }
     linked::follow(&mut judged, &base);
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
@@ -83,6 +93,19 @@ pub(crate) fn read_line(
         analysis.in_part = if shell.in_part { in_part::paths(&judged) } else { Vec::new() };
     }
     Some(judged)
+}
+
+/// Puts the home folder in the place of a leading `~`.
+fn at_home(Pattern(pieces): &mut Pattern, home: &str) {
+    if pieces.first() != Some(&Piece::Home) {
+        return;
+    }
+    if let Some(Piece::Text(rest)) = pieces.get_mut(1) {
+        rest.insert_str(0, home);
+        pieces.remove(0);
+    } else if let Some(first) = pieces.first_mut() {
+        *first = Piece::Text(home.to_owned());
+    }
 }
 
 /// The paths that a line names; for what it changes without saying all of its name, the folder that this is in.

@@ -164,8 +164,34 @@ pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     Some(Finding::new(Verdict::Execute, "`git config` can set a program that git runs", span))
 }
 
+/// Takes note of the folder that `git clone` makes: the one that is given, or the address's last name.
+fn cloned(walk: &mut Walk<'_>, command: &Command<'_>) {
+    let folder = match command.scan.operands.as_slice() {
+        [address] => match address.known().and_then(folder_of) {
+            Some(name) => Field::text(name, address.span),
+            None => Field::any(command.span),
+        },
+        [_, folder, ..] => (*folder).clone(),
+        [] => return,
+    };
+    let folder = placed(walk, &folder);
+    walk.touch(&folder, Access::Write);
+}
+
+/// What `git clone` calls the copy of an address.
+fn folder_of(address: &str) -> Option<&str> {
+    let end = address.trim_end_matches('/');
+    let end = end.strip_suffix("/.git").unwrap_or(end).trim_end_matches('/');
+    let last = end.rsplit(['/', ':']).next().unwrap_or(end);
+    let name = last.strip_suffix(".git").or_else(|| last.strip_suffix(".bundle")).unwrap_or(last);
+    (!name.is_empty() && !name.contains(['?', '#', '@'])).then_some(name)
+}
+
 /// `git init`, `git clone`
 pub(super) fn template(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if command.name.ends_with("clone") {
+        cloned(walk, command);
+    }
     if !command.has(&["template", "c", "config", "separate-git-dir", "u", "upload-pack"]) {
         return None;
     }

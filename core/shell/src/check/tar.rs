@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::table::Check;
 use crate::walk::Walk;
 
 /// The action of a checkpoint that is a command.
@@ -63,11 +64,47 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             None => {}
         }
     }
+    if command.rule.check == Some(Check::Tar) {
+        archive(walk, command);
+    }
     if command.has(&["force-local"]) {
         return None;
     }
     let far = command.values(&["f", "file", "F", "I", "O"]).find(|archive| is_far(archive))?;
     Some(Finding::new(Verdict::Send, "an archive with a colon in its name is on another machine", far.span))
+}
+
+/// Takes note of the archive that `tar` makes or changes. What it unpacks or removes, no word of the line names.
+fn archive(walk: &mut Walk<'_>, command: &Command<'_>) {
+    let makes = ["c", "create", "r", "append", "u", "update", "A", "catenate", "concatenate", "delete"];
+    let more = ["x", "extract", "get", "remove-files"];
+    let mut files = command.values(&["f", "file"]).peekable();
+    let named = files.peek().is_some() && command.has(&makes) && !command.has(&more);
+    if named {
+        files.filter(|file| file.known() != Some("-")).for_each(|file| walk.touch(file, Access::Write));
+    } else {
+        walk.unnamed |= command.has(&makes) || command.has(&more);
+    }
+}
+
+/// Options of `zip` that change nothing beside the archive, and take no value.
+const ZIPS: [&str; 16] =
+    ["r", "q", "v", "j", "y", "X", "D", "g", "1", "6", "9", "0", "recurse-paths", "quiet", "junk-paths", "symlinks"];
+
+/// `zip`: the archive is its first operand, unless an option says more.
+pub(super) fn zip(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let plain = command.scan.options.iter().all(|given| ZIPS.contains(&given.name.as_str()) && given.value.is_none());
+    match command.scan.operands.first() {
+        Some(archive) if plain => {
+            walk.touch(archive, Access::Write);
+            // It gives the archive an ending where that has none.
+            let mut ended = (*archive).clone();
+            ended.push_text(".zip");
+            walk.touch(&ended, Access::Write);
+        }
+        _ => walk.unnamed = true,
+    }
+    None
 }
 
 /// Whether a colon stands in a name before any slash.

@@ -335,6 +335,10 @@ fn changes_operands(rule: &Rule) -> bool {
 
 /// Whether an option makes a program change files that no word of the line names.
 fn writes_untold(rule: &Rule, scan: &Scan<'_>) -> bool {
+    // These say themselves whether all that they change is named.
+    if matches!(rule.check, Some(Check::Tar | Check::Zip | Check::Temporary)) {
+        return false;
+    }
     // These look themselves at what such options change.
     let looked_at = matches!(
         rule.check,

@@ -266,6 +266,10 @@ pub enum Check {
     GitConfig,
     /// `git init`, `git clone`, which can bring a configuration along.
     GitTemplate,
+    /// `zip`, whose first operand is the archive.
+    Zip,
+    /// `mktemp`, which names its file by itself.
+    Temporary,
     /// `git reflog`, whose first operand may be a command.
     GitFirst,
     /// `git remote show`, whose operand may be an address.

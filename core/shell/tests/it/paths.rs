@@ -106,6 +106,15 @@ fn paths_are_followed_through_folders_and_variables() {
         ("bash -c 'command cd .phasegate; rm x'", "Remove .phasegate/x"),
         ("f() { command cd $1; }; f .phasegate; rm x", "Remove <any>x"),
         ("HOME=.phasegate; cd; rm x", "Remove .phasegate/x"),
+        ("HOME=.phasegate; rm ~/x", "Remove .phasegate/x"),
+        ("export HOME=.phasegate; cd ~; rm x", "Remove <any>x"),
+        ("HOME=$(pwd)/src; rm ~/../.phasegate/x", "Remove <any>/src/../.phasegate/x"),
+        ("tar czf .phasegate/x src", "Write .phasegate/x"),
+        ("zip -qr .phasegate/x src", "Write .phasegate/x.zip"),
+        ("git clone https://h/o/r.git/", "Write r"),
+        ("git -C sub clone git@h:o/.phasegate", "Write sub/.phasegate"),
+        ("git clone ../r .phasegate", "Write .phasegate"),
+        ("git clone \"$URL\"", "Write <any>"),
         ("CDPATH=/h; cd a && rm x", "Remove <any>x"),
         ("CDPATH=/h cd a && rm x", "Remove <any>x"),
         ("export CDPATH=/h; cd a; rm x", "Remove <any>x"),
@@ -240,4 +249,26 @@ fn a_pattern_says_what_it_could_be() {
     assert!(touch.path.could_be("a/b/.phasegate/x.yaml", None));
     assert!(!touch.path.could_be("a/b/.phasegate/c/x.yaml", None));
     assert!(!touch.path.could_be("a/b/.claude/x.yaml", None));
+}
+
+#[test]
+fn what_a_line_writes_without_a_name_is_said() {
+    for (line, unnamed) in [
+        ("mktemp -d", false),
+        ("TMPDIR=src; mktemp", true),
+        ("mktemp --suffix=.py", true),
+        ("mktemp -p src", true),
+        ("mktemp src/a.py", false),
+        ("tar czf a.tgz src", false),
+        ("tar czf a.tgz src --remove-files", true),
+        ("tar xzf a.tgz", true),
+        ("tar -xf a.tgz -C out", true),
+        ("tar cz src", true),
+        ("zip -r a.zip src", false),
+        ("zip -rm a.zip src", true),
+        ("zip a.zip src -O b.zip", true),
+    ] {
+        let judged = judge(line, &Table::shipped(), Trust::default());
+        assert_eq!(judged.parts.iter().any(|part| part.unnamed), unnamed, "{line}");
+    }
 }
