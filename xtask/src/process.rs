@@ -13,14 +13,9 @@ pub fn cargo(args: &[&str]) -> Command {
 }
 
 /// Builds every program of the workspace. Cargo chooses the features of a dependency by the packages that are named, so
-/// naming some of them would build the rest again with others. Tests ask for more features: in CI, where they are built
-/// anyway, all is built with those, once.
+/// naming some of them would build the rest again with others.
 pub fn build_programs() -> Result {
-    let mut build = match std::env::var_os("CI") {
-        Some(_) => cargo(&["test", "--no-run"]),
-        None => cargo(&["build", "--bins"]),
-    };
-    run(build.args(["--quiet", "--workspace"]))
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--bins"]))
 }
 
 /// A program of the workspace as [`build_programs`] built it, in the workspace's root, with nothing on its standard input.

@@ -73,7 +73,7 @@ fn holds(skip: &Skip) -> bool {
 
 /// The tests that are there and ignored.
 fn ignored() -> Result<Vec<String>> {
-    let kinds = ["--lib", "--bins", "--tests", "--examples"];
+    let kinds = ["--lib", "--bins", "--tests"];
     let listed = output(cargo(&["test", "--workspace", "--quiet"]).args(kinds).args(["--", "--ignored", "--list"]))?;
     Ok(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
 }
