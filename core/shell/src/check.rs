@@ -56,10 +56,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),
         Check::Recursive => find::recursive(walk, command),
-        Check::Mirror => match dry_run::rsync(command) {
-            None => None,
-            Some(writes) => network::mirror(walk, command).or(Some(writes)),
-        },
+        Check::Mirror => dry_run::rsync(command).and_then(|writes| network::mirror(walk, command).or(Some(writes))),
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
