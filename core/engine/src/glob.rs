@@ -208,7 +208,7 @@ impl Glob {
     }
 
     /// Whether a file that it selects may lie in this folder, at any depth. Of the folders of the whole machine, only those
-    /// count of which the pattern names the last: `/**/.claude/plans/*.md` does not open each of them.
+    /// count of which the pattern names the last: `/**/.agent/plans/*.md` does not open each of them.
     #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {
         self.choices.iter().any(|choice| match choice.text.strip_prefix("/**/") {
@@ -448,11 +448,11 @@ mod tests {
 
     #[test]
     fn a_pattern_of_the_whole_machine_opens_only_folders_that_it_names() {
-        let plans = Glob::from("/**/.claude/plans/*.md");
-        for folder in ["/srv/u/.claude", "/srv/u/.claude/plans", "/.claude/plans"] {
+        let plans = Glob::from("/**/.agent/plans/*.md");
+        for folder in ["/srv/u/.agent", "/srv/u/.agent/plans", "/.agent/plans"] {
             assert!(plans.may_lie_in(folder), "{folder}");
         }
-        for folder in ["/tmp/x", "/srv/u", "/", "/srv/u/.claude/plans/x", "/srv/u/plans", "src", ".claude/plans"] {
+        for folder in ["/tmp/x", "/srv/u", "/", "/srv/u/.agent/plans/x", "/srv/u/plans", "src", ".agent/plans"] {
             assert!(!plans.may_lie_in(folder), "{folder}");
         }
         assert!(Glob::from("/**/*.md").may_lie_in("/tmp/x") && Glob::from("src/**").may_lie_in("src/a/b"));

@@ -236,7 +236,7 @@ impl<'a> Driver<'a> {
         let protected = || self.runtime.protected(Some(root), &logs).of_client(self.client.as_deref());
         let classifier = Classifier::of(&self.state, &self.loaded.own.policy.safety);
         let shell = Shell::of(settings, &self.loaded.own.snapshot.distrusted).with(classifier);
-        let shell = shell.under(&self.loaded.own.policy).at_home(&self.runtime.locations.home);
+        let shell = shell.under(&self.loaded.own.policy).with_home(&self.runtime.locations.home);
         let began = || session_began(&self.runtime.locations, &self.session);
         self.changes = analysis::complete(&mut event, root, &shell, &protected, &began);
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {

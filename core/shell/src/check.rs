@@ -26,6 +26,7 @@ pub(crate) mod tar;
 mod temporary;
 mod tool;
 mod verb;
+mod zip;
 
 use crate::finding::Finding;
 use crate::table::Check;
@@ -45,7 +46,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
         Check::Tar | Check::Archive => tar::check(walk, command),
-        Check::Zip => tar::zip(walk, command),
+        Check::Zip => zip::check(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalFiles => local_files::check(walk, command),

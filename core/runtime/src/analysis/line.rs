@@ -47,7 +47,7 @@ impl Shell {
     }
 
     /// The same, with the folder that `~` stands for.
-    pub(crate) fn at_home(self, home: &Path) -> Self {
+    pub(crate) fn with_home(self, home: &Path) -> Self {
         Self { home: home.to_str().filter(|home| home.starts_with('/')).map(str::to_owned), ..self }
     }
 
@@ -79,7 +79,7 @@ pub(crate) fn read_line(
         judged = judge(line, &shell.table, trust);
     }
     if let Some(home) = &shell.home {
-        judged.touches.iter_mut().for_each(|touch| at_home(&mut touch.path, home));
+        judged.touches.iter_mut().for_each(|touch| expand_home(&mut touch.path, home));
     }
     linked::follow(&mut judged, &base);
     if labels.is_none() && analysis.is_empty() {
@@ -96,7 +96,7 @@ pub(crate) fn read_line(
 }
 
 /// Puts the home folder in the place of a leading `~`.
-fn at_home(Pattern(pieces): &mut Pattern, home: &str) {
+fn expand_home(Pattern(pieces): &mut Pattern, home: &str) {
     if pieces.first() != Some(&Piece::Home) {
         return;
     }

@@ -166,25 +166,29 @@ pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
 
 /// Takes note of the folder that `git clone` makes: the one that is given, or the address's last name.
 fn cloned(walk: &mut Walk<'_>, command: &Command<'_>) {
+    let ending = if command.has(&["bare", "mirror"]) { ".git" } else { "" };
     let folder = match command.scan.operands.as_slice() {
+        [] => return,
         [address] => match address.known().and_then(folder_of) {
-            Some(name) => Field::text(name, address.span),
-            None => Field::any(command.span),
+            Some(name) => Field::text(&format!("{name}{ending}"), address.span),
+            None => Field::any(address.span),
         },
         [_, folder, ..] => (*folder).clone(),
-        [] => return,
     };
     let folder = placed(walk, &folder);
     walk.touch(&folder, Access::Write);
 }
 
-/// What `git clone` calls the copy of an address.
+/// What `git clone` calls the copy of an address; `None` where the address says it in another way than by its last name.
 fn folder_of(address: &str) -> Option<&str> {
     let end = address.trim_end_matches('/');
     let end = end.strip_suffix("/.git").unwrap_or(end).trim_end_matches('/');
-    let last = end.rsplit(['/', ':']).next().unwrap_or(end);
-    let name = last.strip_suffix(".git").or_else(|| last.strip_suffix(".bundle")).unwrap_or(last);
-    (!name.is_empty() && !name.contains(['?', '#', '@'])).then_some(name)
+    let (before, last) = end.rsplit_once(['/', ':']).unwrap_or(("", end));
+    let name = last.strip_suffix(".git").unwrap_or(last);
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    // An address of a host alone, with or without a port, and a file that may be a bundle.
+    let other = before.ends_with('/') || name.ends_with(".bundle") || name.bytes().all(|byte| byte.is_ascii_digit());
+    (name.chars().all(plain) && !other).then_some(name)
 }
 
 /// `git init`, `git clone`

@@ -1,4 +1,4 @@
-//! `tar`: options without a dash, and archives on other machines.
+//! `tar`: options without a dash, the archive that it writes, and archives on other machines.
 
 use std::borrow::Cow;
 
@@ -85,26 +85,6 @@ fn archive(walk: &mut Walk<'_>, command: &Command<'_>) {
     } else {
         walk.unnamed |= command.has(&makes) || command.has(&more);
     }
-}
-
-/// Options of `zip` that change nothing beside the archive, and take no value.
-const ZIPS: [&str; 16] =
-    ["r", "q", "v", "j", "y", "X", "D", "g", "1", "6", "9", "0", "recurse-paths", "quiet", "junk-paths", "symlinks"];
-
-/// `zip`: the archive is its first operand, unless an option says more.
-pub(super) fn zip(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let plain = command.scan.options.iter().all(|given| ZIPS.contains(&given.name.as_str()) && given.value.is_none());
-    match command.scan.operands.first() {
-        Some(archive) if plain => {
-            walk.touch(archive, Access::Write);
-            // It gives the archive an ending where that has none.
-            let mut ended = (*archive).clone();
-            ended.push_text(".zip");
-            walk.touch(&ended, Access::Write);
-        }
-        _ => walk.unnamed = true,
-    }
-    None
 }
 
 /// Whether a colon stands in a name before any slash.
