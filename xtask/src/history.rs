@@ -1,5 +1,5 @@
-//! `cargo xtask history-oracle`: the monitors of `core/history` against Dogwood's interpreter, and the rules of `core/rules`
-//! against Cedar's evaluator.
+//! `cargo xtask history-oracle`: the monitors of `core/history` against Dogwood's interpreter, the rules of `core/rules`
+//! against Cedar's evaluator, and the packs of rules over what happened before as they are compiled.
 
 use xtask::failure::Result;
 use xtask::process::{cargo, run as run_command};
@@ -23,5 +23,15 @@ pub(crate) fn run(args: &Args) -> Result {
         test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
         test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
     }
-    run_command(test.args(["--test", "oracle", "--test", "compile", "--test", "it", "--", "--nocapture"]))
+    run_command(test.args(["--test", "oracle", "--test", "compile", "--test", "it", "--", "--nocapture"]))?;
+    run_command(&mut cargo(&[
+        "test",
+        "--quiet",
+        "-p",
+        "phasegate-config",
+        "--features",
+        "history",
+        "--test",
+        "history",
+    ]))
 }

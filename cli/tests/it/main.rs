@@ -22,6 +22,7 @@ mod first_week;
 mod formats;
 mod gc;
 mod hard_links;
+mod history;
 mod hook;
 mod in_force;
 mod init;

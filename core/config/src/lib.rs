@@ -54,7 +54,7 @@ pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use instance::instance;
 pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
-pub use packs::{Pack, packs};
+pub use packs::{Lowered, Pack, packs};
 pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;
 pub use rules::{RULES_FOLDER, RuleText, rule_schema, rule_texts};

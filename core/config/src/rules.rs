@@ -3,6 +3,8 @@
 #[cfg(feature = "rules")]
 mod cedar;
 mod spans;
+#[cfg(feature = "history")]
+mod temporal;
 mod tools;
 #[cfg(not(feature = "rules"))]
 mod unread;
@@ -12,6 +14,7 @@ use std::sync::Arc;
 
 use phasegate_core::Code;
 use phasegate_core::rules::{RuleLevel, Rules};
+use phasegate_history::Leaf;
 use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
 
 #[cfg(feature = "rules")]
@@ -105,16 +108,20 @@ impl OfLevel<'_> {
         let texts: Vec<&str> = texts.chain(self.packs.iter().map(|pack| pack.text)).collect();
         let mut broken = self.broken;
         let mut rules: Vec<Rule> = Vec::new();
+        let mut history: Vec<Leaf> = Vec::new();
         match text::Reader::new(&self.tools.shapes(&texts)) {
             Ok(reader) => {
                 for pack in &self.packs {
-                    rules.extend(reader.read(pack.text).rules.into_iter().map(|(rule, _)| rule));
+                    let read = reader.read_pack(pack);
+                    rules.extend(read.rules.into_iter().map(|(rule, _)| rule));
+                    history.extend(read.history);
                 }
                 let mut seen: BTreeMap<String, String> =
                     rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
                 for (number, file) in &self.files {
                     let read = reader.read(&file.text);
                     let mut findings = read.findings;
+                    history.extend(read.history);
                     for (rule, place) in read.rules {
                         let place = span(&file.text, &place);
                         if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
@@ -144,14 +151,18 @@ impl OfLevel<'_> {
         }
         if broken {
             // Not to be used; it says that the configs ask for denials.
-            return Some(RuleLevel { rules: Ruleset::new(ByDefault::Deny, Vec::new()), tools: BTreeMap::new() });
+            let rules = Ruleset::new(ByDefault::Deny, Vec::new());
+            return Some(RuleLevel { rules, tools: BTreeMap::new(), history: Vec::new() });
         }
         if let (ByDefault::Deny, Some((number, at))) = (self.default, self.said)
             && rules.iter().all(|rule| rule.forbids.is_some())
         {
             report(number, nothing_passes(at));
         }
-        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy() })
+        // Equal conditions of several rules are one.
+        history.sort_by(|one, other| one.field.cmp(&other.field));
+        history.dedup_by(|one, other| one.field == other.field);
+        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy(), history })
     }
 }
 
@@ -196,17 +207,21 @@ pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
     let all = Gathered::of(files);
     let Ok(reader) = text::Reader::new(&all.shapes()) else { return Vec::new() };
     let mut found = Vec::new();
+    let mut add = |path: &str, text: &str, read: text::Read| {
+        found.extend(read.rules.into_iter().map(|(rule, place)| RuleText {
+            effect: rule.forbids.map_or("permit", phasegate_rules::Effect::word),
+            id: rule.id,
+            reason: rule.reason,
+            path: path.to_string(),
+            line: span(text, &place).line,
+            text: text.get(place).unwrap_or_default().to_string(),
+        }));
+    };
     for (path, text) in &all.texts {
-        for (rule, place) in reader.read(text).rules {
-            found.push(RuleText {
-                effect: rule.forbids.map_or("permit", phasegate_rules::Effect::word),
-                id: rule.id,
-                reason: rule.reason,
-                path: path.clone(),
-                line: span(text, &place).line,
-                text: text.get(place).unwrap_or_default().to_string(),
-            });
-        }
+        add(path, text, reader.read(text));
+    }
+    for pack in &all.packs {
+        add(&format!("pack {}", pack.name), pack.text, reader.read_pack(pack));
     }
     found
 }
@@ -224,7 +239,9 @@ pub fn rule_schema(files: &[SourceFile]) -> Result<String, String> {
 #[derive(Default)]
 struct Gathered {
     tools: tools::Tools,
+    /// Files, by their paths.
     texts: Vec<(String, String)>,
+    packs: Vec<&'static Pack>,
 }
 
 impl Gathered {
@@ -236,12 +253,12 @@ impl Gathered {
             }
         }
         let own = files.iter().filter(|file| file.kind == Kind::Rules);
-        let texts = own.map(|file| (file.path.clone(), file.text.clone()));
-        let packs = all.packs.iter().map(|pack| (format!("pack {}", pack.name), pack.text.to_string()));
-        Self { texts: texts.chain(packs).collect(), tools: all.tools }
+        let texts = own.map(|file| (file.path.clone(), file.text.clone())).collect();
+        Self { texts, packs: all.packs, tools: all.tools }
     }
 
     fn shapes(&self) -> Vec<ToolShape> {
-        self.tools.shapes(&self.texts.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>())
+        let texts = self.texts.iter().map(|(_, text)| text.as_str());
+        self.tools.shapes(&texts.chain(self.packs.iter().map(|pack| pack.text)).collect::<Vec<_>>())
     }
 }

@@ -69,3 +69,55 @@ fn loads(bencher: divan::Bencher<'_, '_>, rules: usize) {
     let text = text(rules);
     bencher.bench_local(|| serde_json::from_str::<Policy>(divan::black_box(&text)).is_ok());
 }
+
+/// The text of a policy with 190 rules that ask for nothing before, and ten conditions over what happened.
+fn with_history() -> String {
+    let pack: Value = serde_json::from_str(include_str!("../../../packs/lowered/tests-before-push.json")).unwrap();
+    let mut policy: Value = serde_json::from_str(&text(190)).unwrap();
+    let (mut rules, mut history) = (Vec::new(), Vec::new());
+    for number in 0..10 {
+        let named = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+        let field = pack["history"][0]["field"].as_str().unwrap();
+        let own = format!("{field}{number}");
+        let rule = named(pack["rules"][0].to_string().replace(field, &own).replace("tests-before-push", &own));
+        let mut leaf = named(pack["history"][0].to_string());
+        (leaf["field"], leaf["key"]) = (json!(own), json!(format!("{number}")));
+        rules.push(rule);
+        history.push(leaf);
+    }
+    let level = &mut policy["rules"][0];
+    level["rules"]["rules"].as_array_mut().unwrap().extend(rules);
+    level["history"] = json!(history);
+    policy.to_string()
+}
+
+/// Tests that passed, so many times, each after a change.
+fn after(policy: &Policy, events: usize) -> State {
+    let tests = json!({"words": [{"known": "cargo"}, {"known": "test"}], "span": [0, 10], "verdict": "execute",
+        "status": "own", "tests": {"runner": "cargo", "whole": true}});
+    let mut state = State::default();
+    for number in 0..events {
+        let time = number * 1000;
+        for event in [
+            json!({"event": "tool_call", "id": "e", "tool": "Edit", "input": {"file_path": "a.rs"}, "time": time}),
+            json!({"event": "tool_result", "id": "e", "ok": true, "time": time}),
+            json!({"event": "tool_call", "id": "t", "tool": "Bash", "input": {"command": "cargo test"}, "time": time,
+                "reading": {"commands": [tests]}}),
+            json!({"event": "tool_result", "id": "t", "ok": true, "exit_code": 0, "time": time,
+                "tests": [{"runner": "cargo", "passed": 3}]}),
+        ] {
+            let event = Event::from_value(event).unwrap();
+            state = step(policy, &state, &event, &Facts::new()).state_after(&state);
+        }
+    }
+    state
+}
+
+/// The call asks all ten conditions: `git push` is a part of it.
+#[divan::bench(args = [1, 1_000])]
+fn decides_with_history(bencher: divan::Bencher<'_, '_>, events: usize) {
+    let policy: Policy = serde_json::from_str(&with_history()).unwrap();
+    let (state, call) = (after(&policy, events), call());
+    assert!(step(&policy, &state, &call, &Facts::new()).decision.unwrap().lets_through());
+    bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));
+}

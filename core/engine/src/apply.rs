@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use phasegate_history::{History, Observation};
 use serde_json::Value;
 
 use self::runs::{change_run, ended, has_part, keep};
@@ -64,6 +65,7 @@ impl Project {
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             Change::AccessSet { granted } => self.access = *granted,
             Change::BudgetSpent { scope: Scope::Project, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
+            Change::Observed { scope: Scope::Project, seen } => remember(&mut self.history, seen),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
     }
@@ -75,6 +77,11 @@ impl Project {
             pin.sha256 = changed;
         }
     }
+}
+
+fn remember(history: &mut Arc<History>, seen: &[Observation]) {
+    let history = Arc::make_mut(history);
+    seen.iter().for_each(|event| history.apply(event));
 }
 
 /// Makes a change as far as it concerns the runs of one half of the state. `begun` is how many have begun in it.
@@ -206,6 +213,8 @@ impl Session {
                 }
             }
             Change::BudgetSpent { scope: Scope::Session, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
+            Change::Observed { scope: Scope::Session, seen } => remember(&mut self.history, seen),
+            Change::HistoryKept { conditions } => Arc::make_mut(&mut self.history).retain(conditions),
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
     }

@@ -19,6 +19,7 @@ use crate::holding;
 use crate::in_force;
 use crate::judge::Caller;
 use crate::observe;
+use crate::past;
 use crate::permitting::Asked;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::{Policy, Skill};
@@ -72,6 +73,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
     }
     let mut open = open_call(policy, &call, event, &decision);
+    if !is_own {
+        open.parts = past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
+    }
     for verdict in &verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
         let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
@@ -190,6 +194,7 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         started: None,
         starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),
+        parts: Vec::new(),
         older_proofs: Vec::new(),
     }
 }

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use phasegate_history::Observation;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -415,6 +416,18 @@ pub enum Change {
         /// The count after the call, with the files that were not counted before.
         tally: Tally,
     },
+    /// Events that conditions of rules remember, or that go on with their clock.
+    Observed {
+        /// Whose history they belong to.
+        scope: Scope,
+        /// What each of them adds.
+        seen: Vec<Observation>,
+    },
+    /// The rules changed: what the session keeps for conditions that no rule has any more is forgotten.
+    HistoryKept {
+        /// The keys of the conditions that the rules have.
+        conditions: Vec<String>,
+    },
     /// The agent must be told, once, how to register what commands do.
     SafetyTold {
         /// The text for the agent.
@@ -568,7 +581,9 @@ impl Change {
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
-            Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } => *scope,
+            Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } | Self::Observed { scope, .. } => {
+                *scope
+            }
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
@@ -595,6 +610,7 @@ impl Change {
             | Self::ObligationDue { .. }
             | Self::NoticeDue { .. }
             | Self::SafetyTold { .. }
+            | Self::HistoryKept { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
         }
@@ -609,6 +625,8 @@ impl Change {
     /// Whether the guard decides no call more freely without the change.
     fn may_be_lost(&self) -> bool {
         match self {
+            // Only the clock goes on.
+            Self::Observed { seen, .. } => seen.iter().all(|event| event.leaves.is_empty()),
             // No later decision depends on what did not count.
             Self::Proved(proved) => proved.atoms.is_empty() && proved.visit_is.is_none(),
             change => matches!(
@@ -641,6 +659,8 @@ impl Change {
                 | Self::CallDenied(_)
                 | Self::QuestionAsked(_)
                 | Self::BudgetSpent { .. }
+                | Self::Observed { .. }
+                | Self::HistoryKept { .. }
                 | Self::ObligationsDropped { .. }
         )
     }

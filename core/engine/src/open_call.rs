@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::condition::Wanted;
+use crate::kept_part::KeptPart;
 use crate::outcome::CallOutcome;
 use crate::redacted::digest;
 
@@ -64,6 +65,9 @@ pub struct OpenCall {
     /// The visits in which it was decided, one of each run that judged it, and what it would prove there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<CallVisit>,
+    /// Its parts, where rules ask how calls ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<KeptPart>,
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
     #[serde(default, rename = "proves", skip_serializing)]
     pub(crate) older_proofs: Vec<OlderProof>,

@@ -10,6 +10,7 @@ use crate::event::Event;
 use crate::judge::Caller;
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
+use crate::past::recorded_parts;
 use crate::policy::{Policy, Skill, Start};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
 use crate::rule_request::{OfState, RuleCall};
@@ -31,7 +32,7 @@ pub fn redacted(policy: &Policy, event: &Event, call: &Call, parts: &[String]) -
             let fits = |call: &Call, labels| Matcher::fits_one_command(wanted, call, labels);
             outcomes.entry(command_key(wanted)).or_insert_with(|| fits(call, &call.tool.labels));
             for part in &commands {
-                let key = part_prefix(part.number) + &command_key(wanted);
+                let key = part_prefix(part.number) + command_key(wanted).as_str();
                 outcomes.entry(key).or_insert_with(|| fits(&part.call, &part.labels));
             }
         }
@@ -71,6 +72,7 @@ fn rules_seen(policy: &Policy, event: &Event, call: &Call) -> Option<RulesSeen> 
         seen.parts = request.parts.len();
         seen.known.push(known(&level.rules, &request));
     }
+    seen.past = recorded_parts(policy, call, event, caller);
     Some(seen)
 }
 

@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::fact::Facts;
 use crate::gate::Context;
 use crate::judge::Caller;
+use crate::past::Remembered;
 use crate::permitting::Asked;
 use crate::policy::Policy;
 use crate::rule_request::{OfState, RuleCall};
@@ -60,7 +61,8 @@ pub fn rules_told(policy: &Policy, state: &State, event: &Event, facts: &Facts) 
     let mut told: Option<RulesTold> = None;
     for level in policy.rules.iter().flat_map(|rules| &rules.levels) {
         let own = RuleCall::new(&level.tools, &call, event, caller);
-        let request = own.request(&of_state);
+        let past = Remembered::new(level, state, event, &call);
+        let request = Request { past: Some(&past), ..own.request(&of_state) };
         let told = told.get_or_insert_with(|| seen(&request));
         told.rules.extend(level.rules.held(&request).iter().map(rule_told));
     }

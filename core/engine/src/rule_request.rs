@@ -5,6 +5,7 @@
 
 mod command;
 mod path;
+mod secret;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -17,7 +18,7 @@ use serde_json::Value as Json;
 use self::command::Words;
 use self::path::Place;
 use crate::access::AccessMode;
-use crate::analysis::{PathInPart, PathUse};
+use crate::analysis::{PathInPart, PathUse, SimpleCommand};
 use crate::change::Change;
 use crate::classifier::is_child;
 use crate::eval::World;
@@ -110,6 +111,7 @@ impl<'a> RuleCall<'a> {
             parts: self.parts(),
             known: None,
             open: self.call.analysis.open,
+            past: None,
         }
     }
 
@@ -118,6 +120,12 @@ impl<'a> RuleCall<'a> {
         let place = self.places().into_iter().nth(part)?;
         let text = place.command.and_then(|number| self.commands.get(number)).and_then(|words| words.text.clone());
         text.or_else(|| place.written.map(String::from))
+    }
+
+    /// The simple command of each part of the call.
+    pub(crate) fn commands_of_parts(&self) -> Vec<Option<&'a SimpleCommand>> {
+        let commands = &self.call.analysis.commands;
+        self.places().into_iter().map(|place| commands.get(place.command?)).collect()
     }
 
     fn principal<'s>(&'s self, state: &'s OfState) -> Principal<'s> {

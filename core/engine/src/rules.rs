@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use phasegate_history::Leaf;
 use phasegate_rules::{Effect, Kind, Ruleset};
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub struct RuleLevel {
     /// What the level says of tools, by the ids of their actions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, RuleTool>,
+    /// The conditions over what happened before that the rules read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Leaf>,
 }
 
 /// What a level says of a tool.

@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use phasegate_rules::Known;
 use serde::{Deserialize, Serialize};
 
+use crate::kept_part::KeptPart;
+
 /// What the rules say of arguments that a record leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,4 +15,7 @@ pub struct RulesSeen {
     pub parts: usize,
     /// What the tests of arguments say, by the level's place.
     pub known: Vec<Known>,
+    /// The fields of each part that conditions over what happened before read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<KeptPart>,
 }

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use phasegate_history::History;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -112,6 +113,9 @@ pub struct Session {
     /// How much of the budgets is used up that are counted in the session or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
+    /// What conditions of rules keep of what happened in the session.
+    #[serde(skip_serializing_if = "no_past")]
+    pub history: Arc<History>,
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub safety_told: bool,
@@ -156,6 +160,13 @@ pub struct Project {
     /// How much of the budgets is used up that are counted in the project or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
+    /// What conditions of rules keep of what happened in all sessions.
+    #[serde(skip_serializing_if = "no_past")]
+    pub history: Arc<History>,
+}
+
+fn no_past(history: &History) -> bool {
+    history.is_empty()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

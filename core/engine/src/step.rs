@@ -34,6 +34,7 @@ use crate::input::Instance;
 use crate::judge::Caller;
 use crate::obligation;
 use crate::observe;
+use crate::past;
 use crate::policy::{Mode, Policy};
 use crate::said;
 use crate::settle::settle;
@@ -132,6 +133,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     obligation::derive(policy, &mut draft, event);
     deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
     obligation::give(&mut draft, event, decision.as_ref());
+    past::ended(policy, state, &mut draft, event);
 
     let Parts { state, changes } = draft.into_parts();
     let ((needs, instances), runs) = (world.into_wanted(), live(&state));

@@ -51,7 +51,7 @@ fn history(leaves: &[Leaf], events: i64, every: i64) -> History {
         ];
         let (action, kind) = all.get(usize::try_from(number % 6).unwrap_or(0)).copied().unwrap_or_default();
         let fields = fields(number);
-        let event = Event { time: number * every, namespace: "Action", action, kind, fields: &fields };
+        let event = Event { time: number * every, namespace: "Action", action, also: &[], kind, fields: &fields };
         history.apply(&observe(leaves, &event));
     }
     history
@@ -65,7 +65,8 @@ fn call(bencher: Bencher<'_, '_>, events: i64) {
     let history = history(&leaves, events, every);
     let now = fields(events);
     let context = Context(json!({"input": {"file_path": "src/file-3.rs"}, "command": {"text": "cargo test 3"}}));
-    let event = Event { time: events * every, namespace: "Action", action: "Edit", kind: "request", fields: &now };
+    let event =
+        Event { time: events * every, namespace: "Action", action: "Edit", also: &[], kind: "request", fields: &now };
     bencher.with_inputs(|| history.clone()).bench_local_refs(|history| {
         for leaf in &leaves {
             black_box(history.evaluate(leaf, &event, &context));
@@ -81,7 +82,8 @@ fn dense_call(bencher: Bencher<'_, '_>, events: i64) {
     let history = history(&leaves, events, 1_000);
     let now = fields(events);
     let context = Context(json!({"input": {"file_path": "src/file-3.rs"}, "command": {"text": "cargo test 3"}}));
-    let event = Event { time: events * 1_000, namespace: "Action", action: "Edit", kind: "request", fields: &now };
+    let event =
+        Event { time: events * 1_000, namespace: "Action", action: "Edit", also: &[], kind: "request", fields: &now };
     bencher.with_inputs(|| history.clone()).bench_local_refs(|history| {
         for leaf in &leaves {
             black_box(history.evaluate(leaf, &event, &context));

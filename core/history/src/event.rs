@@ -10,6 +10,15 @@ use crate::value::Value;
 pub trait Fields {
     /// What is known of the field.
     fn field(&self, path: &[String]) -> Field;
+
+    /// Whether the field has this value; `None`: that cannot be told.
+    fn is(&self, path: &[String], value: &Value) -> Option<bool> {
+        match self.field(path) {
+            Field::Unclear => None,
+            Field::Is(found) => Some(found == *value),
+            Field::Absent => Some(false),
+        }
+    }
 }
 
 /// What is known of a field.
@@ -45,6 +54,8 @@ pub struct Event<'a> {
     pub namespace: &'a str,
     /// The id of its action, for example `Edit`.
     pub action: &'a str,
+    /// Further ids under which patterns may name the action: those that stand for many.
+    pub also: &'a [&'a str],
     /// Its kind, for example `response`.
     pub kind: &'a str,
     /// Its fields.
@@ -88,15 +99,16 @@ pub(crate) struct Unclear;
 impl Pattern {
     /// The values of the compared fields, if `event` has what the pattern says in advance.
     fn values(&self, event: &Event<'_>) -> Result<Option<Vec<Value>>, Unclear> {
-        if self.action != event.action || self.kind != event.kind || self.namespace != event.namespace {
+        let named = self.action == event.action || event.also.contains(&self.action.as_str());
+        if !named || self.kind != event.kind || self.namespace != event.namespace {
             return Ok(None);
         }
         let mut unclear = false;
         for wanted in &self.equal {
-            match event.fields.field(&wanted.path) {
-                Field::Unclear => unclear = true,
-                Field::Is(value) if value == wanted.value => {}
-                _ => return Ok(None),
+            match event.fields.is(&wanted.path, &wanted.value) {
+                None => unclear = true,
+                Some(true) => {}
+                Some(false) => return Ok(None),
             }
         }
         if self.present.iter().any(|path| event.fields.field(path) == Field::Absent) {

@@ -26,7 +26,7 @@
 //!     }
 //! }
 //! let none = serde_json::json!({});
-//! let event = |time, action, kind| Event { time, namespace: "Action", action, kind, fields: &none };
+//! let event = |time, action, kind| Event { time, namespace: "Action", action, also: &[], kind, fields: &none };
 //! let mut history = History::default();
 //! assert_eq!(history.evaluate(&leaf, &event(0, "Edit", "request"), &Call), Verdict::False);
 //! history.apply(&observe([&leaf], &event(1, "Read", "response")));
@@ -40,30 +40,14 @@
 //! entry for each class of events. A count that is compared with a number needs that many and one more. Everything else
 //! keeps all events of its window. `plan` works out which it is; `evaluate` reads the tables as if they were the history.
 //!
-//! # How it is wired
+//! # What its caller does
 //!
-//! 1. **Check and reload.** Each file of rules with `temporal` in it goes through `compile::compile(name, text, schemas)`.
-//!    `name` is unique to the file, and a Cedar identifier. Its problems carry spans of the text as written, for Cedar's
-//!    mistakes too. `Compiled::cedar` then takes the place of the text, and `Compiled::schema` that of the schema.
-//!    `Compiled::leaves` are kept with the compiled rules, and [`Leaf::key`] goes into the rules' version.
-//! 2. **Evaluation.** At a `tool_call`, for each part of the call that rules are evaluated on, and for each leaf that a
-//!    candidate rule reads: [`History::evaluate`] with the part as an event of kind `request`, and the context, principal
-//!    and resource of the Cedar request behind [`Request`]. The truth becomes `context.<field>`.
-//!    [`Verdict::Unknown`] becomes a value that no rule can look at, so that the rule denies.
-//!    [`Scope::Session`] reads the history of the session, [`Scope::Project`] that of the project.
-//! 3. **A call is decided.** For each part: [`observe`] over the leaves of each scope, as kind `request`. If the call is
-//!    let through, with a warning or without, also as kind `call`. Each [`Observation`] goes into a change of the session or
-//!    the project, and [`History::apply`] is all that applying the change does. So a journal replays without rules.
-//! 4. **A call ended.** At a `tool_result`, the same for each part of the call that it belongs to, as kind `response`, with
-//!    `output` beside the fields of the call. What is no evidence elsewhere (`unproven`, an unknown outcome) has no
-//!    `output.ok` and no `output.tests`.
-//! 5. **Time.** [`Event::time`] is the event's own. An event without a time must not reach a leaf: its rules deny.
-//!    [`observe`] is called for every decided call and every result as soon as rules have a leaf, also for events that
-//!    concern none: the clock of the history advances with them.
-//! 6. **Reload.** [`History::retain`] with the leaves of the new rules, as a change of its own. A state outlives a reload if
-//!    its condition is the same.
-//! 7. **Fields.** Give entities only for what the guard established, [`Field::Unclear`] for what cannot be told, and the
-//!    same values to the event and to the request. One constructor should make both.
+//! * A [`Leaf::field`] becomes a field of the context of Cedar, with the truth of [`History::evaluate`] at the call that is
+//!   decided. [`Verdict::Unknown`] becomes a value that no rule can look at, so that the rule denies.
+//! * Each event goes through [`observe`], also one that concerns no condition: the clock of the history goes on with it.
+//!   [`History::apply`] is all that taking it in does, so a journal of observations replays without rules.
+//! * The event and the request have the same values, with entities only for what the guard established and
+//!   [`Field::Unclear`] for what cannot be told.
 
 #![no_std]
 extern crate alloc;

@@ -195,9 +195,26 @@ impl History {
         unknown.filter(|unknown| now <= unknown.until).map(|unknown| unknown.cause)
     }
 
-    /// Forgets the states of conditions that are not among `leaves` any more.
-    pub fn retain(&mut self, leaves: &[Leaf]) {
-        self.leaves.retain(|key, _| leaves.iter().any(|leaf| leaf.key == *key));
+    /// Forgets the states of conditions whose [`Leaf::key`] is not among `keys`.
+    pub fn retain(&mut self, keys: &[String]) {
+        self.leaves.retain(|key, _| keys.contains(key));
+    }
+
+    /// The keys of the conditions that it keeps something for, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.leaves.keys().map(String::as_str)
+    }
+
+    /// The latest time of an event that it has seen, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn clock(&self) -> Option<i64> {
+        self.clock
+    }
+
+    /// Whether it has seen no event.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
     }
 }
 

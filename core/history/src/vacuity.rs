@@ -59,7 +59,7 @@ fn try_calls(leaf: &Leaf, history: &History, sample: &mut Sample<'_>, decided: &
     for call in decided {
         let fields = sample.call(call);
         let Decided { namespace, action, kind } = *call;
-        let event = Event { time: sample.time(), namespace, action, kind, fields: &fields };
+        let event = Event { time: sample.time(), namespace, action, also: &[], kind, fields: &fields };
         match history.evaluate(leaf, &event, &fields) {
             Verdict::True => found.held = true,
             Verdict::False => found.failed = true,
@@ -79,6 +79,7 @@ fn happen(leaf: &Leaf, history: &mut History, sample: &mut Sample<'_>) {
             time: sample.time(),
             namespace: &pattern.namespace,
             action: &pattern.action,
+            also: &[],
             kind: &pattern.kind,
             fields: &fields,
         };

@@ -81,7 +81,7 @@ impl Request for Context<'_> {
 }
 
 fn event<'a>(kind: &'a str, action: &'a str, time: i64, fields: &'a dyn Fields) -> Event<'a> {
-    Event { time: time * 1000, namespace: "Action", action, kind, fields }
+    Event { time: time * 1000, namespace: "Action", action, also: &[], kind, fields }
 }
 
 fn name(verdict: Verdict) -> Json {

@@ -14,11 +14,16 @@ use cedar_policy::{Policy, PolicySet, ValidationMode, Validator};
 
 pub use problem::Problem;
 pub use schema::Schema;
+pub use statements::places;
 
-use crate::rule::{Effect, Rule};
+use crate::rule::{ActionScope, Effect, Rule};
+use crate::tools::{ANY_TOOL, OTHER_TOOL};
 
 /// The annotations that mean something.
-pub const ANNOTATIONS: [&str; 4] = ["id", "reason", "recovery", "effect"];
+pub const ANNOTATIONS: [&str; 5] = ["id", "reason", "recovery", "effect", "history"];
+
+/// What the names of fields begin with that hold conditions over what happened before.
+pub const PAST: &str = "past_";
 
 /// What a text of rules means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +46,7 @@ pub struct Placed {
 /// Compiles a text of rules.
 #[must_use]
 pub fn compile(text: &str, schema: &Schema) -> Compiled {
-    let places = statements::places(text);
+    let places = places(text);
     let parsed = match text.parse::<PolicySet>() {
         Ok(parsed) => parsed,
         Err(errors) => return Compiled { rules: Vec::new(), problems: problem::of_syntax(&errors) },
@@ -117,6 +122,13 @@ fn rule(policy: &Policy, span: &Range<usize>, problems: &mut Vec<Problem>) -> Re
     };
     let json = policy.to_json().map_err(|error| error.to_string())?;
     let lowered = lower::policy(&json)?;
+    if let ActionScope::Is(action) = &lowered.action
+        && [ANY_TOOL, OTHER_TOOL].contains(&action.as_str())
+    {
+        return Err(std::format!(
+            "`Action::\"{action}\"` stands for tools in patterns of events only: write `action` for any call"
+        ));
+    }
     Ok(Rule {
         id,
         forbids: forbids.then_some(effect),

@@ -179,6 +179,15 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// Whether a condition over what happened before holds; `None`: there is no such condition.
+    fn past(&self, field: &str) -> Option<Value<'a>> {
+        Some(match self.request.past?.holds(field, self.request, self.number)? {
+            Truth::Yes => Value::Bool(true),
+            Truth::No => Value::Bool(false),
+            Truth::Unknown | Truth::Failed => Value::Unknown,
+        })
+    }
+
     /// The attribute of this name; `None`: there is none.
     fn attribute(&self, of: &'a Expr, name: &str) -> Result<Option<Value<'a>>, Failed> {
         Ok(self.attribute_of(of, name)?.unwrap_or(Some(Value::Unknown)))
@@ -186,14 +195,9 @@ impl<'a> Place<'a> {
 
     /// The same; `None`: it is not known whether there is one.
     fn attribute_of(&self, of: &'a Expr, name: &str) -> Result<Option<Option<Value<'a>>>, Failed> {
-        let Request { principal, action, context, input, .. } = self.request;
+        let Request { principal, action, .. } = self.request;
         if let Expr::Var(Var::Context) = of {
-            return Ok(Some(match name {
-                "input" => Some(input.clone()),
-                "command" => self.part.command.clone(),
-                "path" => self.part.path.clone(),
-                _ => field(context, name).cloned(),
-            }));
+            return Ok(Some(self.request.of_context(name, self.part).or_else(|| self.past(name))));
         }
         Ok(Some(match self.value(of)? {
             Value::Record(fields) => field(&fields, name).cloned(),

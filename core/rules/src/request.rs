@@ -2,10 +2,12 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Debug;
 
+use crate::expr::Var;
 use crate::known::Known;
 use crate::rule::CALL;
-use crate::value::{Entity, Truth, Value};
+use crate::value::{Entity, Truth, Value, field};
 
 /// A call.
 #[derive(Clone, Debug)]
@@ -24,6 +26,14 @@ pub struct Request<'a> {
     pub known: Option<&'a Known>,
     /// Whether the question is about the tool with any arguments: it is denied only if every call of it is.
     pub open: bool,
+    /// What happened before, where rules may ask for it.
+    pub past: Option<&'a dyn Past>,
+}
+
+/// What happened before a call: conditions that rules read as fields of `context`.
+pub trait Past: Debug {
+    /// Whether a condition holds at a part of the call; `None`: there is no such condition.
+    fn holds(&self, field: &str, request: &Request<'_>, part: usize) -> Option<Truth>;
 }
 
 /// Who calls.
@@ -68,7 +78,43 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn new(principal: Principal<'a>, action: Action<'a>, input: Value<'a>) -> Self {
         let parts = alloc::vec![Part::default()];
-        Self { principal, action, input, context: Vec::new(), parts, known: None, open: false }
+        Self { principal, action, input, context: Vec::new(), parts, known: None, open: false, past: None }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// What stands at the end of a path of attributes of a variable, at a part of the call; `None`: it is not there.
+    #[must_use]
+    pub fn at(&self, var: Var, path: &[String], part: usize) -> Option<Value<'a>> {
+        let Some((first, rest)) = path.split_first() else {
+            return Some(Value::Entity(match var {
+                Var::Principal => self.principal.entity(),
+                Var::Action => self.action.entity(),
+                Var::Resource => self.action.tool(),
+                Var::Context => return None,
+            }));
+        };
+        let own = match var {
+            Var::Principal => self.principal.attribute(first),
+            Var::Resource => self.action.attribute(first),
+            Var::Action => None,
+            Var::Context => self.of_context(first, self.parts.get(part)?),
+        };
+        rest.iter().try_fold(own?, |value, name| match value {
+            Value::Record(fields) => field(&fields, name).cloned(),
+            Value::Unknown => Some(Value::Unknown),
+            _ => None,
+        })
+    }
+
+    /// A field of `context`, at a part of the call.
+    pub(crate) fn of_context(&self, name: &str, part: &Part<'a>) -> Option<Value<'a>> {
+        match name {
+            "input" => Some(self.input.clone()),
+            "command" => part.command.clone(),
+            "path" => part.path.clone(),
+            _ => field(&self.context, name).cloned(),
+        }
     }
 }
 

@@ -72,6 +72,17 @@ pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
     arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
+/// The action that stands for each tool in patterns of events.
+pub const ANY_TOOL: &str = "any-tool";
+/// The action that stands for each tool that no host brings along.
+pub const OTHER_TOOL: &str = "any-other-tool";
+
+/// Whether hosts bring a tool along.
+#[must_use]
+pub fn is_builtin(action: &str) -> bool {
+    BUILTIN.iter().any(|(known, _)| *known == action)
+}
+
 /// The tools that hosts bring along. `labels` says what each can do.
 #[must_use]
 pub fn builtin(labels: impl Fn(&str) -> Vec<String>) -> Vec<ToolShape> {

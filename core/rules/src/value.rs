@@ -41,12 +41,15 @@ pub struct Shape<'a> {
 }
 
 impl Shape<'_> {
-    fn may_be(&self, text: &str) -> bool {
+    /// Whether it may be this text.
+    #[must_use]
+    pub fn may_be(&self, text: &str) -> bool {
         (self.hidden || !text.starts_with('.')) && is_like(text, self.pieces)
     }
 
     /// Whether some text that it may be has the pattern.
-    pub(crate) fn may_have(&self, pattern: &[Piece]) -> bool {
+    #[must_use]
+    pub fn may_have(&self, pattern: &[Piece]) -> bool {
         let dotted = matches!(pattern.first(), Some(Piece::Text(start)) if start.starts_with('.'));
         (self.hidden || !dotted) && may_meet(self.pieces, pattern)
     }

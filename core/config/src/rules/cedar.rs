@@ -3,19 +3,24 @@
 use std::ops::Range;
 
 use phasegate_core::Code;
-use phasegate_rules::compile::{Problem, Schema, compile};
+use phasegate_history::Leaf;
+use phasegate_rules::compile::{Problem, Schema, compile, places};
 use phasegate_rules::{Rule, ToolShape};
 
 use super::spans::span;
+use crate::packs::Pack;
 use crate::report::Finding;
 
 /// Reads texts of rules against what rules can read.
 pub(super) struct Reader(Schema);
 
 /// What a text of rules says.
+#[derive(Default)]
 pub(super) struct Read {
     /// The rules, each with its bytes.
     pub(super) rules: Vec<(Rule, Range<usize>)>,
+    /// The conditions over what happened before that they read.
+    pub(super) history: Vec<Leaf>,
     /// What is wrong, and whether it is an error.
     pub(super) findings: Vec<(Finding, bool)>,
 }
@@ -27,14 +32,52 @@ impl Reader {
     }
 
     pub(super) fn read(&self, text: &str) -> Read {
+        if let Some(place) = places(text).into_iter().find(|place| text.get(place.clone()).is_some_and(asks_for_past)) {
+            return self.read_past(text, &place);
+        }
         let compiled = compile(text, &self.0);
         let rules = compiled.rules.into_iter().map(|placed| (placed.rule, placed.span)).collect();
         let findings = compiled.problems.into_iter().map(|problem| (finding(text, &problem), !problem.is_warning));
-        Read { rules, findings: findings.collect() }
+        Read { rules, history: Vec::new(), findings: findings.collect() }
+    }
+
+    /// The rules of a pack.
+    pub(super) fn read_pack(&self, pack: &Pack) -> Read {
+        let Some(lowered) = pack.lowered() else { return self.read(pack.text) };
+        let place = |id: &str| {
+            let name = format!("@id(\"{id}\")");
+            let named = |place: &Range<usize>| pack.text.get(place.clone()).is_some_and(|text| text.contains(&name));
+            places(pack.text).into_iter().find(named).unwrap_or_default()
+        };
+        let rules = lowered.rules.into_iter().map(|rule| (place(&rule.id), rule)).map(|(place, rule)| (rule, place));
+        Read { rules: rules.collect(), history: lowered.history, findings: Vec::new() }
+    }
+
+    #[cfg(feature = "history")]
+    fn read_past(&self, text: &str, _: &Range<usize>) -> Read {
+        super::temporal::read(text, &self.0)
+    }
+
+    #[cfg(not(feature = "history"))]
+    fn read_past(&self, text: &str, place: &Range<usize>) -> Read {
+        let at = span(text, place);
+        let found = Finding::error(Code::RuleInvalid, at, "the rule asks for what happened before (`temporal`)")
+            .cause("this program was built without the feature `history`, so it cannot read such rules")
+            .suggest("build it with `--features history`, or use a pack: `phasegate rules packs`");
+        Read { findings: vec![(found, true)], ..Read::default() }
     }
 }
 
-fn finding(text: &str, problem: &Problem) -> Finding {
+/// Whether a rule has a condition over what happened before.
+fn asks_for_past(rule: &str) -> bool {
+    let words: Vec<&str> = rule.split_whitespace().collect();
+    words.windows(2).any(|two| {
+        matches!(two, [before, temporal] if before.ends_with("when") | before.ends_with("unless")
+            && temporal.strip_prefix("temporal").is_some_and(|rest| rest.is_empty() || rest.starts_with('{')))
+    })
+}
+
+pub(super) fn finding(text: &str, problem: &Problem) -> Finding {
     let at = span(text, &problem.span);
     let found = match problem.is_warning {
         true => Finding::warning(Code::RulePointless, at, &problem.message),

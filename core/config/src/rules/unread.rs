@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use phasegate_history::Leaf;
 use phasegate_rules::{Rule, ToolShape};
 
+use crate::packs::Pack;
 use crate::report::Finding;
 
 /// Reads no texts of rules.
@@ -13,6 +15,8 @@ pub(super) enum Reader {}
 pub(super) struct Read {
     /// The rules, each with its bytes.
     pub(super) rules: Vec<(Rule, Range<usize>)>,
+    /// The conditions over what happened before that they read.
+    pub(super) history: Vec<Leaf>,
     /// What is wrong, and whether it is an error.
     pub(super) findings: Vec<(Finding, bool)>,
 }
@@ -24,6 +28,10 @@ impl Reader {
     }
 
     pub(super) fn read(&self, _: &str) -> Read {
+        match *self {}
+    }
+
+    pub(super) fn read_pack(&self, _: &Pack) -> Read {
         match *self {}
     }
 }

@@ -6,6 +6,7 @@ use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind};
 use crate::eval::World;
 use crate::gate::Context;
+use crate::past::Remembered;
 use crate::rule_request::{OfState, RuleCall};
 use crate::ruled::Ruled;
 
@@ -16,7 +17,9 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
     let mut strictest: Option<Ruled> = None;
     for (number, level) in rules.levels.iter().enumerate() {
         let call = RuleCall::new(&level.tools, context.call, context.event, context.caller);
+        let past = Remembered::new(level, context.state, context.event, context.call);
         let mut request = call.request(&state);
+        request.past = Some(&past);
         request.known = seen.and_then(|seen| seen.known.get(number));
         let Some(verdict) = level.rules.decide(&request) else { continue };
         let part = if request.parts.len() > 1 { call.shown(verdict.part) } else { None };

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use phasegate_rules::{Piece, Shape, Value};
 use serde_json::Value as Json;
 
+use super::secret;
 use crate::analysis::{Access, PathInPart, PathUse, UNKNOWN, UNNAMED};
 
 /// The most arguments that are taken for paths.
@@ -45,7 +46,9 @@ impl<'a> Named<'a> {
 
     fn value(self, does: [(&'a str, Value<'a>); 4]) -> Value<'a> {
         let Self { name, file, inside, named } = self;
-        let own = [("name", name), ("file", file), ("inside", inside), ("named", Value::Bool(named))];
+        let secret = secret::is_secret(&name, &file);
+        let own =
+            [("name", name), ("file", file), ("inside", inside), ("named", Value::Bool(named)), ("secret", secret)];
         Value::record(own.into_iter().chain(does).collect())
     }
 }

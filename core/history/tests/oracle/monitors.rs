@@ -59,6 +59,7 @@ impl Owned<'_> {
             time: self.event.timestamp().saturating_mul(1000),
             namespace: self.namespace,
             action: self.event.action(),
+            also: &[],
             kind: self.event.kind(),
             fields: &self.fields,
         }

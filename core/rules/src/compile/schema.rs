@@ -6,13 +6,10 @@ use std::string::{String, ToString as _};
 use std::vec::Vec;
 
 use crate::rule::is_group;
-use crate::tools::{Kind, ToolShape};
+use crate::tools::{ANY_TOOL, Kind, OTHER_TOOL, ToolShape};
 
 /// The types that all actions share.
 const TYPES: &str = include_str!("types.cedarschema");
-
-/// The action that stands for each tool that has none of its own.
-const OTHER: &str = "any-other-tool";
 
 /// What rules can read: a schema in Cedar's language.
 #[derive(Clone, Debug)]
@@ -28,7 +25,15 @@ impl Schema {
     ///
     /// The name of a tool or an argument is none in Cedar: the message says what is wrong.
     pub fn new(tools: &[ToolShape]) -> Result<Self, String> {
-        let text = written(tools);
+        Self::of_text(written(tools))
+    }
+
+    /// A schema as Cedar writes it.
+    ///
+    /// # Errors
+    ///
+    /// It is none: the message says what is wrong.
+    pub fn of_text(text: String) -> Result<Self, String> {
         let (cedar, _) = cedar_policy::Schema::from_cedarschema_str(&text).map_err(|error| error.to_string())?;
         Ok(Self { text, cedar })
     }
@@ -71,7 +76,9 @@ fn written(tools: &[ToolShape]) -> String {
     }
     let other: Vec<String> =
         groups.iter().cloned().chain(servers.iter().map(|server| std::format!("{server}/*"))).collect();
-    action(&mut text, OTHER, &other, "command?: Command, ", "");
+    for id in [ANY_TOOL, OTHER_TOOL] {
+        action(&mut text, id, &other, "command?: Command, ", "");
+    }
     text
 }
 

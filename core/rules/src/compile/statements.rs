@@ -4,7 +4,8 @@ use core::ops::Range;
 use std::vec::Vec;
 
 /// The bytes of each rule, in order: from its first annotation to its semicolon.
-pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+#[must_use]
+pub fn places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     let mut start = None;
     let mut letters = text.char_indices().peekable();

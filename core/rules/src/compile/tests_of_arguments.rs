@@ -2,6 +2,7 @@
 
 use std::boxed::Box;
 
+use super::PAST;
 use crate::expr::{Branches, Expr, Var};
 
 /// The fields of `context` that are about what a call was given.
@@ -49,7 +50,7 @@ fn reads(expr: &Expr) -> (bool, bool) {
             Expr::Var(Var::Context) => {
                 named += 1;
                 of_call |= OF_CALL.contains(&name.as_str());
-                of_state |= OF_STATE.contains(&name.as_str());
+                of_state |= OF_STATE.contains(&name.as_str()) || name.starts_with(PAST);
             }
             Expr::Var(Var::Principal) => of_state |= OF_AGENT.contains(&name.as_str()),
             _ => {}

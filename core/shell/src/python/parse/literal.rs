@@ -22,7 +22,7 @@ impl Parser {
                 parts.push(Expr::new(Kind::Text(whole.replace(String::new())))?);
                 self.format(&quoted, &mut parts)?;
             } else {
-                whole = whole.and_then(|text| Some(text + &said(&quoted.body, quoted.raw)?));
+                whole = whole.and_then(|text| Some(text + said(&quoted.body, quoted.raw)?.as_str()));
             }
         }
         if bytes {

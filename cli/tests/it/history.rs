@@ -1,0 +1,119 @@
+//! Rules that ask for what happened before, from the config to the hook's answer.
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, denied, reply};
+
+const PASSED: &str = "running 3 tests\ntest result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";
+const PUSH: &str = "@id(\"tests\") @reason(\"no tests\") forbid(principal, action == Action::\"Bash\", resource)\n\
+                    when { context.command.program == \"git\" && context.command.subcommand == \"push\" }\n\
+                    unless temporal { formerly within 8h Action::\"Bash\"::response{ output.tests: \"passed\" } };\n";
+
+fn bash(world: &World, session: &str, id: &str, command: &str) -> std::process::Output {
+    world.call(session, id, "Bash", json!({"command": command}))
+}
+
+/// The command ran to its end and printed this.
+fn ran(world: &World, session: &str, id: &str, command: &str, printed: &str) {
+    assert_eq!(reply(&bash(world, session, id, command)), Reply::Silent, "{command}");
+    ended(world, session, id, command, printed);
+}
+
+fn ended(world: &World, session: &str, id: &str, command: &str, printed: &str) {
+    let response = json!({"stdout": printed, "stderr": "", "interrupted": false, "isImage": false});
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": id, "tool_response": response});
+    world.frame(session, "PostToolUse", fields);
+}
+
+fn with_pack(names: &str) -> World {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", &format!("rules: {{packs: [{names}]}}\n"));
+    world.start("s");
+    world
+}
+
+#[test]
+fn a_push_runs_after_the_tests_of_its_session() {
+    let world = with_pack("tests-before-push");
+    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
+    ran(&world, "s", "2", "cargo test", PASSED);
+    assert_eq!(reply(&bash(&world, "s", "3", "git add -A && git commit -m x && git push")), Reply::Silent);
+    world.start("other");
+    denied(&bash(&world, "other", "4", "git push"), "rule-rejected");
+    assert_eq!(reply(&world.call("s", "5", "Edit", json!({"file_path": world.root().join("a.rs")}))), Reply::Silent);
+    let text = denied(&bash(&world, "s", "6", "git push"), "rule-rejected");
+    assert!(text.contains("the tests have not passed since the last change"), "{text}");
+}
+
+#[test]
+fn what_happened_outlives_a_reload_and_a_process() {
+    let world = with_pack("tests-before-push");
+    ran(&world, "s", "1", "cargo test", PASSED);
+    world.write(".phasegate/config.yaml", "rules: {packs: [no-force-push, tests-before-push]}\n");
+    world.run(&["reload"], 0);
+    assert_eq!(reply(&bash(&world, "s", "2", "git push")), Reply::Silent);
+    denied(&bash(&world, "s", "3", "git push -f"), "rule-rejected");
+    // A rule that goes takes its history along.
+    world.write(".phasegate/config.yaml", "rules: {packs: [no-force-push, edit-budget]}\n");
+    world.run(&["reload"], 0);
+    assert_eq!(reply(&bash(&world, "s", "4", "git status")), Reply::Silent);
+    world.write(".phasegate/config.yaml", "rules: {packs: [tests-before-push]}\n");
+    world.run(&["reload"], 0);
+    denied(&bash(&world, "s", "5", "git push"), "rule-rejected");
+}
+
+#[test]
+fn a_history_of_the_project_is_one_of_all_sessions() {
+    let world = with_pack("one-migration-at-a-time");
+    world.start("other");
+    assert_eq!(reply(&bash(&world, "s", "1", "alembic upgrade head")), Reply::Silent);
+    denied(&bash(&world, "other", "2", "alembic upgrade head"), "rule-rejected");
+    ended(&world, "s", "1", "alembic upgrade head", "");
+    assert_eq!(reply(&bash(&world, "other", "3", "alembic upgrade head")), Reply::Silent);
+    denied(&bash(&world, "s", "4", "alembic upgrade head"), "rule-rejected");
+}
+
+#[test]
+fn a_record_without_arguments_is_decided_again_as_it_was() {
+    let world = World::unguarded();
+    let packs = "rules: {packs: [edit-budget, no-network-after-secrets, one-migration-at-a-time, tests-before-push]}";
+    world.write(".phasegate/config.yaml", &format!("redact: [command, file_path]\n{packs}\n"));
+    world.start("s");
+    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
+    ran(&world, "s", "2", "cargo test", PASSED);
+    ran(&world, "s", "3", "alembic upgrade head && sqlx migrate run", "");
+    assert_eq!(reply(&bash(&world, "s", "4", "git push")), Reply::Silent);
+    ran(&world, "s", "5", "cat .env", "");
+    let asked = reply(&bash(&world, "s", "6", "git push"));
+    assert!(matches!(&asked, Reply::Told(text) if text.contains("\"permissionDecision\":\"ask\"")), "{asked:?}");
+    assert_eq!(reply(&world.call("s", "7", "Edit", json!({"file_path": world.root().join("a.rs")}))), Reply::Silent);
+    denied(&bash(&world, "s", "8", "git push"), "rule-rejected");
+    let told: Value = serde_json::from_str(&world.run(&["--json", "audit", "verify"], 0)).unwrap();
+    assert!(!told.to_string().contains("differ"), "{told}");
+    for record in 1..=11 {
+        let told = world.run(&["audit", "why", &record.to_string()], 0);
+        assert!(told.contains("the same answer and the same changes"), "{told}");
+    }
+}
+
+#[cfg(not(feature = "history"))]
+#[test]
+fn a_condition_that_the_program_cannot_read_denies_and_says_what_is_missing() {
+    let world = World::unguarded();
+    world.write(".phasegate/rules/own.cedar", PUSH);
+    assert!(world.run(&["check"], 1).contains("built without the feature `history`"));
+    world.start("s");
+    denied(&bash(&world, "s", "1", "git status"), "policy-invalid");
+}
+
+#[cfg(feature = "history")]
+#[test]
+fn a_condition_of_ones_own_is_obeyed() {
+    let world = World::unguarded();
+    world.write(".phasegate/rules/own.cedar", PUSH);
+    world.run(&["check"], 0);
+    world.start("s");
+    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
+    ran(&world, "s", "2", "cargo test", PASSED);
+    assert_eq!(reply(&bash(&world, "s", "3", "git push")), Reply::Silent);
+}
