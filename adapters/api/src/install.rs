@@ -20,6 +20,11 @@ pub trait Installer: Send + Sync {
         &[]
     }
 
+    /// What a person types right before a skill's name to invoke it.
+    fn skill_command(&self) -> &'static str {
+        "/"
+    }
+
     /// The changes that make the platform start the guard.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::tools::{self, Named};
 use crate::wire::{self, Told};
 
 /// The words with which a person has a skill read.
-const SKILL_COMMAND: &str = "/skill:";
+pub(crate) const SKILL_COMMAND: &str = "/skill:";
 /// The first word of the commands that people type everywhere.
 const TYPED: &str = "/phasegate";
 

@@ -82,6 +82,10 @@ impl Codec for Pi {
 }
 
 impl Installer for Pi {
+    fn skill_command(&self) -> &'static str {
+        decode::SKILL_COMMAND
+    }
+
     fn places(&self) -> Places {
         TABLE.places()
     }

@@ -1,5 +1,6 @@
 //! `phasegate adapters`: the platforms of this build.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use owo_colors::OwoColorize as _;
@@ -43,6 +44,18 @@ pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<String> {
     let mut signs = adapter.installer().places().signs;
     signs.retain(|sign| place(sign, root, home).exists());
     signs
+}
+
+/// What a person types to invoke a skill, where it is not the same on all of these platforms with the platform's name.
+#[must_use]
+pub fn invocation(adapters: &[&'static dyn Adapter], skill: &str) -> String {
+    let command = |adapter: &&'static dyn Adapter| adapter.installer().skill_command();
+    let usual = adapters.first().map_or("/", command);
+    let mut text = format!("`{usual}{skill}`");
+    for other in adapters.iter().filter(|adapter| command(adapter) != usual) {
+        let _ = write!(text, " (in {}, `{}{skill}`)", other.name(), command(other));
+    }
+    text
 }
 
 /// The path that a place of an adapter stands for.

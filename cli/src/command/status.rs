@@ -16,6 +16,7 @@ use found::{Found, Guarded, Shared, Shown};
 pub(crate) use found::{given, words};
 pub(crate) use text::end_of;
 
+use super::adapters::invocation;
 use super::control::in_full;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -119,5 +120,9 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let (in_force, inputs) = (runtime.in_force(project)?, json!(runtime.in_force_inputs(project)?));
     let lasts = |granted: &Granted| granted.until.is_none_or(|until| (runtime.now)() < until);
     let granted = runtime.project_state(project)?.project.access.filter(lasts);
-    Ok(Guarded { state, text, access, granted, in_force, inputs, by_itself })
+    let is_here = |sign: &String| !sign.starts_with("~/") && project.root.join(sign).exists();
+    let mut adapters = phasegate_adapters::all();
+    adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
+    let invocation = invocation(&adapters, "NAME");
+    Ok(Guarded { state, text, access, granted, in_force, inputs, by_itself, invocation })
 }

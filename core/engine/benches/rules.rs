@@ -79,7 +79,7 @@ fn with_history() -> String {
         let named = |text: String| serde_json::from_str::<Value>(&text).unwrap();
         let field = pack["history"][0]["field"].as_str().unwrap();
         let own = format!("{field}{number}");
-        let rule = named(pack["rules"][0].to_string().replace(field, &own).replace("tests-before-push", &own));
+        let rule = named(pack["rules"][0].to_string().replace(field, &own).replace("tests-before-push/push", &own));
         let mut leaf = named(pack["history"][0].to_string());
         (leaf["field"], leaf["key"]) = (json!(own), json!(format!("{number}")));
         rules.push(rule);

@@ -1,4 +1,4 @@
-//! The definitions of the subagents that do phases of the skills that were asked for, where the client has none.
+//! The definitions of the subagents that do phases of the skills that apply, where the client has none.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,11 @@ use phasegate_core::policy::Skill;
 use super::setting::Setting;
 use super::settings::Config;
 
-/// A new definition of each subagent of these skills, on each platform that keeps definitions as files and has none of it.
+/// A new definition of each subagent of the skills that apply, a person's own among them, on each platform that keeps
+/// definitions as files and has none of it.
 pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Vec<Change> {
     let mut agents: BTreeMap<&str, &Skill> = BTreeMap::new();
-    let mut open: Vec<&Skill> = config.skills.iter().filter_map(|name| config.policy.skill(name)).collect();
+    let mut open: Vec<&Skill> = config.policy.skills.iter().collect();
     while let Some(skill) = open.pop() {
         // Of a skill that guards no start the subagent may be one of the client's own.
         let own = skill.phases.iter().filter(|_| skill.starts_by_itself()).filter_map(|phase| phase.done_by.as_deref());

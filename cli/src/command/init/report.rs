@@ -12,6 +12,7 @@ use super::settings::Config;
 use super::skill_file::files;
 use super::version_control::{is_committed, is_offered};
 use super::{apply, record};
+use crate::command::adapters::invocation;
 use crate::output::Failure;
 
 /// The most skills of which is said what they begin with.
@@ -90,8 +91,14 @@ fn changes<'p>(plans: &'p [Plan<'_>]) -> impl Iterator<Item = &'p Change> {
     plans.iter().flat_map(|plan| &plan.changes)
 }
 
-/// How the skills of these names begin. Some of them have a file by which the client invokes them.
-fn starts(policy: &Policy, names: &[&str], has_file: impl Fn(&str) -> bool) -> String {
+/// How the skills of these names begin. Some of them have a file by which the client invokes them; `typed_as` is what a person
+/// types for one.
+fn starts(
+    policy: &Policy,
+    names: &[&str],
+    has_file: impl Fn(&str) -> bool,
+    typed_as: impl Fn(&str) -> String,
+) -> String {
     let skills: Vec<&Skill> = names.iter().filter_map(|name| policy.skill(name)).collect();
     let alone: Vec<&&Skill> = skills.iter().filter(|skill| skill.starts_by_itself()).collect();
     let invoked: Vec<&str> =
@@ -109,9 +116,9 @@ fn starts(policy: &Policy, names: &[&str], has_file: impl Fn(&str) -> bool) -> S
         }
     };
     match (typed.as_slice(), invoked.first()) {
-        ([first, ..], _) if alone.len() == skills.len() => format!("{by_itself}; `/{first}` starts it at once"),
+        ([first, ..], _) if alone.len() == skills.len() => format!("{by_itself}; {} starts it at once", typed_as(first)),
         ([first, ..], _) => {
-            format!(" and start a skill ({}), for example with `/{first}`{by_itself}", typed.join(", "))
+            format!(" and start a skill ({}), for example with {}{by_itself}", typed.join(", "), typed_as(first))
         }
         // No file of the client's is there to invoke it by.
         ([], Some(first)) => {
@@ -155,7 +162,8 @@ fn next(plans: &[Plan<'_>], policy: &Policy) {
                 let is_there = |file: &PathBuf| file.exists() || changes(plans).any(|change| change.path == *file);
                 setting.adapters.iter().any(|adapter| files(setting, *adapter, name).iter().any(is_there))
             };
-            out.line(format_args!("  next: start the client anew{}", starts(policy, names, has_file)));
+            let typed_as = |name: &str| invocation(&setting.adapters, name);
+            out.line(format_args!("  next: start the client anew{}", starts(policy, names, has_file, typed_as)));
         }
     }
     out.line("  `phasegate status` shows where a session stands, `phasegate init --undo` takes all of this back");

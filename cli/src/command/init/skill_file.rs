@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, Change, Finding, InstallScope, Level};
 use phasegate_config::demanded;
-use phasegate_core::policy::Skill;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::{Project, Runtime};
 
@@ -27,17 +26,21 @@ pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Result<Vec<Chan
     for skill in config.skills.iter().filter_map(|name| config.policy.skill(name)) {
         for adapter in &setting.adapters {
             let files = files(setting, *adapter, &skill.name);
-            let stale = files.iter().find_map(|file| renewed(file, skill, &written));
+            let command = adapter.installer().skill_command();
+            let stale = files.iter().find_map(|file| renewed(file, &text(skill, command), &written));
             if let Some(stale) = stale.filter(|stale| !changes.iter().any(|change| change.path == stale.path)) {
                 changes.push(stale);
             } else if skill.is_invoked() {
                 // What begins by itself alone is not started by its name.
-                changes.extend(new(setting, &files, &changes, &text(skill)));
+                changes.extend(new(setting, &files, &changes, &text(skill, command)));
             }
             for asked in demanded(skill) {
                 let files = self::files(setting, *adapter, &asked.name);
                 let known = config.policy.skill(&asked.name);
-                changes.extend(new(setting, &files, &changes, &known.map_or_else(|| of_demanded(&asked), text)));
+                changes.extend(new(setting, &files, &changes, &match known {
+                    Some(known) => text(known, command),
+                    None => of_demanded(&asked),
+                }));
             }
         }
     }
@@ -77,7 +80,8 @@ pub(crate) fn stale(
         let places = adapter.installer().places();
         for skill in &ready.policy.skills {
             let files = places.skill_files(&skill.name, &project.root, &runtime.locations.home);
-            if let Some(stale) = files.iter().find_map(|file| renewed(file, skill, &written)) {
+            let text = text(skill, adapter.installer().skill_command());
+            if let Some(stale) = files.iter().find_map(|file| renewed(file, &text, &written)) {
                 let what = format!("`{}` says what the skill was before its config changed", stale.path.display());
                 let step = format!("run `phasegate init {} --skill {}`", adapter.id(), skill.name);
                 findings.push(Finding::new(Level::Warning, what).with(step));
@@ -88,9 +92,9 @@ pub(crate) fn stale(
 }
 
 /// The file with the text of today, where `init` wrote another one and nobody changed it since.
-fn renewed(file: &Path, skill: &Skill, written: &[Written]) -> Option<Change> {
-    let before = std::fs::read_to_string(file).ok().filter(|before| *before != text(skill))?;
+fn renewed(file: &Path, text: &str, written: &[Written]) -> Option<Change> {
+    let before = std::fs::read_to_string(file).ok().filter(|before| *before != text)?;
     let digest = digest(Some(&before));
     let ours = written.iter().any(|written| written.path == file && written.after == digest);
-    ours.then(|| Change { path: file.to_path_buf(), before: Some(before), after: Some(text(skill)) })
+    ours.then(|| Change { path: file.to_path_buf(), before: Some(before), after: Some(text.to_owned()) })
 }

@@ -9,10 +9,12 @@ use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{ChildRuns, Optional, Phase, Skill};
 
 /// The skill as an agent reads it: its inputs, its phases, what each is for, which calls it has, and what completes it.
-pub(crate) fn text(skill: &Skill) -> String {
+///
+/// `command` is what a person types right before its name.
+pub(crate) fn text(skill: &Skill, command: &str) -> String {
     let mut text = front_matter(skill);
     let _ = write!(text, "\n{}\n", skill.description);
-    text.push_str(&inputs(skill));
+    text.push_str(&inputs(skill, command));
     text.push_str(
         "\nWork in these phases, in this order. phasegate checks each tool call against the current phase, \
          and says what is missing where a call comes too early.\n",
@@ -72,12 +74,12 @@ fn values(skill: &Skill) -> String {
 }
 
 /// Which values have to be given.
-fn inputs(skill: &Skill) -> String {
+fn inputs(skill: &Skill, command: &str) -> String {
     if skill.inputs.is_empty() {
         return String::new();
     }
     let mut text = format!(
-        "\nIt needs values, which are given where it is invoked: `/{} {}`, or `{}` as the arguments of the call. Without \
+        "\nIt needs values, which are given where it is invoked: `{command}{} {}`, or `{}` as the arguments of the call. Without \
          them it does not begin.\n\n",
         skill.name,
         values(skill),

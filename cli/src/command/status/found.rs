@@ -86,6 +86,8 @@ pub(super) struct Guarded {
     pub(super) inputs: Value,
     /// The skills that only begin by themselves: nobody starts them by their names.
     pub(super) by_itself: Vec<String>,
+    /// What a person types to start a skill.
+    pub(super) invocation: String,
 }
 
 /// The values of inputs, in brackets; nothing where there are none.

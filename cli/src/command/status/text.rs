@@ -51,9 +51,10 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
     }
     if !skills.is_empty() && found.shared.runs.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
         out.line(format_args!(
-            "skills that apply: {}; the agent or `/NAME` starts one, `phasegate activate NAME` puts one in force for every \
+            "skills that apply: {}; the agent or {} starts one, `phasegate activate NAME` puts one in force for every \
              session",
-            skills.join(", ")
+            skills.join(", "),
+            guarded.invocation
         ));
     }
     past(out, &ended, shown);
