@@ -65,7 +65,13 @@ impl Project {
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             Change::AccessSet { granted } => self.access = *granted,
             Change::BudgetSpent { scope: Scope::Project, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::Observed { scope: Scope::Project, seen } => remember(&mut self.history, seen),
+            Change::HistoryKept { scope: Scope::Project, conditions } => {
+                Arc::make_mut(&mut self.history).retain(conditions);
+            }
+            Change::Observed { scope: Scope::Project, seen, changes } => {
+                remember(&mut self.history, seen);
+                self.changes = self.changes.saturating_add(*changes);
+            }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
     }
@@ -213,8 +219,13 @@ impl Session {
                 }
             }
             Change::BudgetSpent { scope: Scope::Session, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::Observed { scope: Scope::Session, seen } => remember(&mut self.history, seen),
-            Change::HistoryKept { conditions } => Arc::make_mut(&mut self.history).retain(conditions),
+            Change::Observed { scope: Scope::Session, seen, changes } => {
+                remember(&mut self.history, seen);
+                self.changes = self.changes.saturating_add(*changes);
+            }
+            Change::HistoryKept { scope: Scope::Session, conditions } => {
+                Arc::make_mut(&mut self.history).retain(conditions);
+            }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }
     }

@@ -422,9 +422,14 @@ pub enum Change {
         scope: Scope,
         /// What each of them adds.
         seen: Vec<Observation>,
+        /// How many parts of the call change files of the project.
+        #[serde(default, skip_serializing_if = "is_no_change")]
+        changes: u64,
     },
-    /// The rules changed: what the session keeps for conditions that no rule has any more is forgotten.
+    /// The rules changed: what is kept for conditions that no rule has any more is forgotten.
     HistoryKept {
+        /// Whose history it is.
+        scope: Scope,
         /// The keys of the conditions that the rules have.
         conditions: Vec<String>,
     },
@@ -503,6 +508,11 @@ pub struct Proved {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_no_change(changes: &u64) -> bool {
+    *changes == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(index: &usize) -> bool {
     *index == 0
 }
@@ -581,9 +591,8 @@ impl Change {
             Self::Proved(proved) => of(&proved.run),
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
-            Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } | Self::Observed { scope, .. } => {
-                *scope
-            }
+            Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } => *scope,
+            Self::Observed { scope, .. } | Self::HistoryKept { scope, .. } => *scope,
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
@@ -610,7 +619,6 @@ impl Change {
             | Self::ObligationDue { .. }
             | Self::NoticeDue { .. }
             | Self::SafetyTold { .. }
-            | Self::HistoryKept { .. }
             | Self::ObligationsDropped { .. }
             | Self::ObligationsGiven { .. } => Scope::Session,
         }
@@ -626,7 +634,7 @@ impl Change {
     fn may_be_lost(&self) -> bool {
         match self {
             // Only the clock goes on.
-            Self::Observed { seen, .. } => seen.iter().all(|event| event.leaves.is_empty()),
+            Self::Observed { seen, changes: 0, .. } => seen.iter().all(|event| event.leaves.is_empty()),
             // No later decision depends on what did not count.
             Self::Proved(proved) => proved.atoms.is_empty() && proved.visit_is.is_none(),
             change => matches!(

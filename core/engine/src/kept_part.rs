@@ -13,6 +13,7 @@ use crate::analysis::{SimpleCommand, Status};
 use crate::condition::{ReportWanted, TestsResult, Wanted};
 use crate::event::{Event, EventKind};
 use crate::outcome::CallOutcome;
+use crate::state::State;
 use crate::test_report::{TestReport, TestRun};
 
 /// The longest text that is kept, in bytes; of a longer one nothing is known.
@@ -35,6 +36,26 @@ pub struct KeptPart {
     pub tests: Option<TestRun>,
     /// What the exit status of the call says of it.
     pub status: Status,
+    /// How many parts of calls had changed files before the call.
+    #[serde(default)]
+    pub began: Began,
+}
+
+/// How many parts of calls have changed files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Began {
+    /// In the session.
+    pub session: u64,
+    /// In all sessions of the project, where rules ask for them.
+    pub project: u64,
+}
+
+impl Began {
+    /// How many have so far.
+    pub(crate) fn of(state: &State) -> Self {
+        Self { session: state.session.changes, project: state.project.changes }
+    }
 }
 
 impl KeptPart {
@@ -47,6 +68,7 @@ impl KeptPart {
             unclear: Vec::new(),
             tests: command.and_then(|command| command.tests).filter(|_| !unproven),
             status: if unproven { Status::Lost } else { status },
+            began: Began::default(),
         }
     }
 
@@ -77,15 +99,15 @@ impl KeptPart {
         self.unclear.contains(path) || self.fields.iter().any(|(known, _)| known == path)
     }
 
-    /// The part of a call that ended so.
-    pub(crate) fn ended<'a>(&'a self, outcome: CallOutcome, event: &'a Event) -> Ended<'a> {
+    /// The part of a call that ended so; `unchanged`: no part of a call changed files since it was decided.
+    pub(crate) fn ended<'a>(&'a self, outcome: CallOutcome, event: &'a Event, unchanged: bool) -> Ended<'a> {
         let (mut exit, mut tests, mut output) = (None, [].as_slice(), None);
         if let (EventKind::ToolResult { exit_code, tests: all, output: printed, .. }, true) =
             (&event.kind, is_known(outcome))
         {
             (exit, tests, output) = (*exit_code, all.as_slice(), printed.as_ref());
         }
-        Ended { part: self, outcome, exit, tests, output }
+        Ended { part: self, outcome, exit, tests, output, unchanged }
     }
 }
 
@@ -123,6 +145,7 @@ pub(crate) struct Ended<'a> {
     exit: Option<i64>,
     tests: &'a [TestReport],
     output: Option<&'a Json>,
+    unchanged: bool,
 }
 
 impl Fields for Ended<'_> {
@@ -135,6 +158,7 @@ impl Fields for Ended<'_> {
             "ok" => self.ok().map(Kept::Bool),
             "exit" => self.exit.filter(|_| self.ok().is_some()).map(Kept::Int),
             "tests" => self.tests().map(|result| Kept::text(result.word())),
+            "unchanged" => Some(Kept::Bool(self.unchanged)),
             "cost" => self.cost().map(Kept::Int),
             _ => None,
         }

@@ -1,21 +1,24 @@
 //! What happened before, as rules ask for it (rules 4.10): whether a condition holds at a call, and what the call adds to
 //! the history of the session and of the project.
 
+mod keeping;
+mod part;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use phasegate_history::leaf::{Param, Path, Pattern, Root};
 use phasegate_history::{
-    Event as Happening, Field, Fields, History, Leaf, Observation, Request as Decided, Scope as Whose, Value as Kept,
-    Verdict, observe,
+    Event as Happening, Field, Fields, History, Leaf, Observation, Scope as Whose, Value as Kept, Verdict, observe,
 };
-use phasegate_rules::{ANY_TOOL, OTHER_TOOL, Past, Request, Truth, Value, Var, is_builtin};
+use phasegate_rules::{ANY_TOOL, OTHER_TOOL, Past, Request, Truth, is_builtin};
 
+use self::keeping::Keeping;
+use self::part::{CHANGES, OfPart};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::judge::Caller;
-use crate::kept_part::{KeptPart, is_over};
+use crate::kept_part::{Began, KeptPart, is_over};
 use crate::policy::{Policy, Scope};
 use crate::rule_request::{OfState, RuleCall};
 use crate::rules::RuleLevel;
@@ -24,8 +27,6 @@ use crate::tool::Call;
 
 /// The type of the ids of actions.
 const ACTIONS: &str = "Action";
-/// The most parts of a call that are kept until it ends.
-const MAX_PARTS: usize = 64;
 
 /// The conditions of a level, and what is kept for them.
 #[derive(Debug)]
@@ -89,109 +90,6 @@ fn also(action: &str) -> &'static [&'static str] {
     if is_builtin(action) { &[ANY_TOOL] } else { &[ANY_TOOL, OTHER_TOOL] }
 }
 
-/// A part of a call, as an event.
-struct OfPart<'r, 'a> {
-    request: &'r Request<'a>,
-    part: usize,
-    recorded: Option<&'r KeptPart>,
-}
-
-impl Fields for OfPart<'_, '_> {
-    fn field(&self, path: &[String]) -> Field {
-        let of_call =
-            path.first().is_some_and(|first| matches!(first.as_str(), "input" | "command" | "path" | "changes"));
-        if let Some(recorded) = self.recorded.filter(|_| of_call) {
-            return recorded.field(path);
-        }
-        match path.first().map(String::as_str) {
-            Some("first") => Field::Is(Kept::Bool(self.part == 0)),
-            Some("session") => Field::Is(Kept::text(self.request.principal.session)),
-            Some("agent") => Field::Is(Kept::text(self.request.principal.id)),
-            Some("changes") => Field::Is(Kept::Bool(self.changes())),
-            Some("input" | "command" | "path") => found(self.request.at(Var::Context, path, self.part)),
-            _ => Field::Absent,
-        }
-    }
-
-    fn is(&self, path: &[String], value: &Kept) -> Option<bool> {
-        let wanted = if let Kept::Text(text) = value { Some(&**text) } else { None };
-        if self.recorded.is_none()
-            && let (Some(wanted), Some(own)) = (wanted, self.request.at(Var::Context, path, self.part))
-            && own.equals(&Value::Text(wanted)) == Truth::No
-        {
-            return Some(false);
-        }
-        match self.field(path) {
-            Field::Unclear => None,
-            Field::Is(found) => Some(found == *value),
-            Field::Absent => Some(false),
-        }
-    }
-}
-
-impl OfPart<'_, '_> {
-    /// Whether the part changes files of the project, or may: it does not say which, or nobody knows what it does.
-    fn changes(&self) -> bool {
-        let at = |path: &[&str]| {
-            let path: Vec<String> = path.iter().map(|name| String::from(*name)).collect();
-            self.request.at(Var::Context, &path, self.part)
-        };
-        let is_repository = |name: &str| name == ".git" || name.starts_with(".git/");
-        let elsewhere = at(&["path", "inside"]) == Some(Value::Bool(false))
-            || matches!(at(&["path", "name"]), Some(Value::Text(name)) if is_repository(name));
-        let writes = at(&["path", "writes"]).is_some_and(|writes| writes != Value::Bool(false));
-        let unheard = match at(&["command", "verdict"]) {
-            Some(Value::Text(verdict)) => verdict == "unknown",
-            verdict => verdict.is_some(),
-        };
-        (writes && !elsewhere) || unheard
-    }
-
-    fn value(&self, param: &Param) -> Field {
-        let var = match param.root {
-            Root::Context => Var::Context,
-            Root::Principal => Var::Principal,
-            Root::Resource => Var::Resource,
-        };
-        match self.recorded.filter(|_| var == Var::Context) {
-            Some(recorded) if recorded.has(&param.path) => recorded.field(&param.path),
-            _ => found(self.request.at(var, &param.path, self.part)),
-        }
-    }
-}
-
-impl Decided for OfPart<'_, '_> {
-    fn param(&self, param: &Param) -> Option<Kept> {
-        if let Field::Is(value) = self.value(param) { Some(value) } else { None }
-    }
-}
-
-/// A value of a request, as a history keeps it.
-fn found(value: Option<Value<'_>>) -> Field {
-    value.map_or(Field::Absent, |value| kept(&value).map_or(Field::Unclear, Field::Is))
-}
-
-/// The same; `None`: some of it cannot be told.
-fn kept(value: &Value<'_>) -> Option<Kept> {
-    Some(match value {
-        Value::Bool(flag) => Kept::Bool(*flag),
-        Value::Long(number) => Kept::Int(*number),
-        Value::Text(text) => Kept::text(text),
-        Value::Entity(entity) => Kept::entity(entity.kind, entity.id),
-        Value::Set(items) => {
-            let mut items = items.iter().map(kept).collect::<Option<Vec<_>>>()?;
-            items.sort();
-            items.dedup();
-            Kept::List(items)
-        }
-        Value::Record(fields) => {
-            let each = fields.iter().map(|(name, value)| Some((String::from(*name), kept(value)?)));
-            Kept::Record(each.collect::<Option<_>>()?)
-        }
-        Value::Maybe(_) | Value::Shape(_) | Value::Unknown => return None,
-    })
-}
-
 /// The levels whose rules ask for what happened before.
 fn levels(policy: &Policy) -> impl Iterator<Item = &RuleLevel> {
     policy.rules.iter().flat_map(|rules| &rules.levels).filter(|level| !level.history.is_empty())
@@ -214,17 +112,24 @@ pub(crate) fn decided(
     for level in levels(policy) {
         let (own, state) = (RuleCall::new(&level.tools, call, event, caller), OfState::default());
         let request = own.request(&state);
-        for kind in kinds {
-            for part in 0..request.parts.len() {
-                let fields = OfPart { request: &request, part, recorded: recorded(call).get(part) };
-                seen.add(level, draft.state(), |history| happening(&request, time(event.time, history), kind, &fields));
+        let mut changes = 0;
+        for part in 0..request.parts.len() {
+            let fields = OfPart { request: &request, part, recorded: recorded(call).get(part) };
+            changes += u64::from(let_through && fields.field(&[CHANGES.into()]) == Field::Is(Kept::Bool(true)));
+            for kind in kinds {
+                seen.add(level, draft.state(), |_, history| {
+                    happening(&request, time(event.time, history), kind, &fields)
+                });
             }
         }
+        seen.changes = seen.changes.max(changes);
         if let_through {
             keeping.add(level, &own, &request);
         }
     }
+    let began = Began::of(draft.state());
     seen.into_changes(policy, draft.state()).into_iter().for_each(|change| draft.change(change));
+    keeping.parts.iter_mut().for_each(|part| part.began = began);
     keeping.parts
 }
 
@@ -238,15 +143,17 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
         let Change::CallOutcome { call, outcome } = change else { continue };
         let Some(open) = before.session.calls.iter().find(|open| open.number == *call) else { continue };
         for part in open.parts.iter().filter(|_| is_over(*outcome)) {
-            let fields = part.ended(*outcome, event);
+            let (now, ended) = (Began::of(draft.state()), |unchanged| part.ended(*outcome, event, unchanged));
+            let of_session = ended(now.session == part.began.session);
+            let of_project = ended(now.project == part.began.project);
             for level in levels(policy) {
-                seen.add(level, draft.state(), |history| Happening {
+                seen.add(level, draft.state(), |whose, history| Happening {
                     time: time(event.time, history),
                     namespace: ACTIONS,
                     action: &part.action,
                     also: also(&part.action),
                     kind: "response",
-                    fields: &fields,
+                    fields: if whose == Whose::Session { &of_session } else { &of_project },
                 });
             }
         }
@@ -261,6 +168,8 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
 struct Seen {
     session: Vec<Observation>,
     project: Vec<Observation>,
+    /// How many parts change files of the project.
+    changes: u64,
 }
 
 impl Seen {
@@ -268,7 +177,7 @@ impl Seen {
         self.session.is_empty() && self.project.is_empty()
     }
 
-    fn add<'e>(&mut self, level: &RuleLevel, state: &State, event: impl Fn(&History) -> Happening<'e>) {
+    fn add<'e>(&mut self, level: &RuleLevel, state: &State, event: impl Fn(Whose, &History) -> Happening<'e>) {
         for (whose, history, all) in [
             (Whose::Session, &state.session.history, &mut self.session),
             (Whose::Project, &state.project.history, &mut self.project),
@@ -277,7 +186,7 @@ impl Seen {
             if leaves.is_empty() {
                 continue;
             }
-            let observation = observe(leaves, &event(history));
+            let observation = observe(leaves, &event(whose, history));
             // The clock of the session goes on with every event; that of the project with those that concern it.
             let clock = whose == Whose::Session && all.is_empty();
             if clock || !observation.leaves.is_empty() {
@@ -289,73 +198,25 @@ impl Seen {
     /// The changes. What is kept of conditions that no rule has any more is forgotten with them.
     fn into_changes(mut self, policy: &Policy, state: &State) -> Vec<Change> {
         let known: Vec<String> = levels(policy).flat_map(|level| &level.history).map(|leaf| leaf.key.clone()).collect();
-        let stale = state.session.history.keys().any(|key| !known.iter().any(|known| known == key));
         let mut changes = Vec::new();
-        if stale {
-            changes.push(Change::HistoryKept { conditions: known });
+        for (scope, history) in [(Scope::Session, &state.session.history), (Scope::Project, &state.project.history)] {
+            if history.keys().any(|key| !known.iter().any(|known| known == key)) {
+                changes.push(Change::HistoryKept { scope, conditions: known.clone() });
+            }
         }
         if self.session.len() > 1 {
             self.session.retain(|observation| !observation.leaves.is_empty());
         }
-        for (scope, seen) in [(Scope::Session, self.session), (Scope::Project, self.project)] {
-            if !seen.is_empty() {
-                changes.push(Change::Observed { scope, seen });
+        let asks = |whose| levels(policy).flat_map(|level| &level.history).any(|leaf| leaf.scope == whose);
+        for (whose, scope, seen) in
+            [(Whose::Session, Scope::Session, self.session), (Whose::Project, Scope::Project, self.project)]
+        {
+            let count = if asks(whose) { self.changes } else { 0 };
+            if !seen.is_empty() || count > 0 {
+                changes.push(Change::Observed { scope, seen, changes: count });
             }
         }
         changes
-    }
-}
-
-/// The parts of a call, with the fields that patterns name.
-struct Keeping<'c> {
-    call: &'c Call,
-    /// The kind of event whose patterns count; `None`: all of them, and what conditions read of the call.
-    kind: Option<&'c str>,
-    parts: Vec<KeptPart>,
-}
-
-impl Keeping<'_> {
-    /// Notes the fields that the conditions of a level name.
-    fn add(&mut self, level: &RuleLevel, own: &RuleCall<'_>, request: &Request<'_>) {
-        let wanted = self.wanted(level, request.action.id);
-        let Some(wanted) = wanted else { return };
-        // Of more parts than are kept, one stands for all: nothing is known of it.
-        let many = request.parts.len() > MAX_PARTS;
-        let commands = own.commands_of_parts();
-        for part in 0..if many { 1 } else { request.parts.len() } {
-            let recorded = recorded(self.call).get(part);
-            if self.parts.len() <= part {
-                let command = commands.get(part).copied().flatten().filter(|_| !many);
-                let unproven = many || self.call.analysis.unproven;
-                let new = KeptPart::new(request.action.id, command, unproven);
-                let (tests, status) = recorded.map_or((new.tests, new.status), |known| (known.tests, known.status));
-                self.parts.push(KeptPart { tests, status, ..new });
-            }
-            let Some(kept) = self.parts.get_mut(part).filter(|_| !many) else { continue };
-            let fields = OfPart { request, part, recorded };
-            wanted.iter().for_each(|path| kept.note(path, fields.field(path)));
-        }
-    }
-
-    /// The fields that the conditions of a level name of an action; `None`: none of them asks for it.
-    fn wanted<'l>(&self, level: &'l RuleLevel, action: &str) -> Option<Vec<&'l Path>> {
-        let also = also(action);
-        let named = |pattern: &Pattern| pattern.action == action || also.contains(&pattern.action.as_str());
-        let counts = |pattern: &&Pattern| named(pattern) && self.kind.is_none_or(|kind| pattern.kind == kind);
-        let patterns: Vec<&Pattern> = level.history.iter().flat_map(|leaf| &leaf.patterns).filter(counts).collect();
-        let counts_all = level.history.iter().flat_map(|leaf| &leaf.tables).any(|table| table.others);
-        if patterns.is_empty() && !counts_all && self.kind.is_some() {
-            return None;
-        }
-        let of_pattern = |pattern: &'l Pattern| {
-            let equal = pattern.equal.iter().map(|field| &field.path);
-            let compared = pattern.compared.iter().map(|field| &field.path);
-            equal.chain(&pattern.present).chain(compared)
-        };
-        let of_call = |param: &&Param| self.kind.is_none() && param.root == Root::Context;
-        let params = level.history.iter().flat_map(|leaf| &leaf.params).filter(of_call).map(|param| &param.path);
-        let all = patterns.into_iter().flat_map(of_pattern).chain(params);
-        Some(all.filter(|path| path.first().is_some_and(|first| first != "output")).collect())
     }
 }
 

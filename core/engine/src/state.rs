@@ -113,6 +113,9 @@ pub struct Session {
     /// How much of the budgets is used up that are counted in the session or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
+    /// How many parts of calls changed files of the project, while a rule asked for what happened.
+    #[serde(skip_serializing_if = "is_none_yet")]
+    pub changes: u64,
     /// What conditions of rules keep of what happened in the session.
     #[serde(skip_serializing_if = "no_past")]
     pub history: Arc<History>,
@@ -160,6 +163,9 @@ pub struct Project {
     /// How much of the budgets is used up that are counted in the project or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
+    /// How many parts of calls changed files, while a rule asked for what happened in all sessions.
+    #[serde(skip_serializing_if = "is_none_yet")]
+    pub changes: u64,
     /// What conditions of rules keep of what happened in all sessions.
     #[serde(skip_serializing_if = "no_past")]
     pub history: Arc<History>,

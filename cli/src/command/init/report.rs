@@ -116,7 +116,9 @@ fn starts(
         }
     };
     match (typed.as_slice(), invoked.first()) {
-        ([first, ..], _) if alone.len() == skills.len() => format!("{by_itself}; {} starts it at once", typed_as(first)),
+        ([first, ..], _) if alone.len() == skills.len() => {
+            format!("{by_itself}; {} starts it at once", typed_as(first))
+        }
         ([first, ..], _) => {
             format!(" and start a skill ({}), for example with {}{by_itself}", typed.join(", "), typed_as(first))
         }

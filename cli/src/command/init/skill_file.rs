@@ -37,10 +37,15 @@ pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Result<Vec<Chan
             for asked in demanded(skill) {
                 let files = self::files(setting, *adapter, &asked.name);
                 let known = config.policy.skill(&asked.name);
-                changes.extend(new(setting, &files, &changes, &match known {
-                    Some(known) => text(known, command),
-                    None => of_demanded(&asked),
-                }));
+                changes.extend(new(
+                    setting,
+                    &files,
+                    &changes,
+                    &match known {
+                        Some(known) => text(known, command),
+                        None => of_demanded(&asked),
+                    },
+                ));
             }
         }
     }
