@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::pins::{Pins, approval_name};
-use phasegate_core::slash_command::PLAN;
+use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
@@ -109,6 +109,15 @@ impl Asked {
         all.all(|one| one.get("run") == Some(run)).then_some(run)
     }
 
+    /// Whether plan mode waits for the approval of a plan: one of a session that ended may be old.
+    fn of_plan_mode(&self) -> bool {
+        let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_string);
+        let is = |one: &Value| {
+            text(one, "name").as_deref() == Some(PLAN) && text(one, "skill").as_deref() == Some(PLAN_MODE)
+        };
+        self.names("waiting").any(is)
+    }
+
     fn has(&self, list: &str, name: &str) -> bool {
         self.names(list).any(|one| one.get("name").and_then(Value::as_str) == Some(name))
     }
@@ -158,7 +167,7 @@ fn meant(name: &str, revoke: bool, known: &[Asked]) -> Result<Option<String>, Fa
     if name == PLAN
         && live.is_empty()
         && !revoke
-        && let Some(ended) = meant.first()
+        && let Some(ended) = meant.first().filter(|asked| asked.of_plan_mode())
     {
         let what = format!("no session that goes on waits for the approval of `{name}`; {} has ended", ended.session);
         let help = format!("`--session {}` approves it there, for when that session is resumed", ended.session);

@@ -2,6 +2,9 @@
 
 #[cfg(feature = "rules")]
 mod cedar;
+#[cfg(feature = "rules")]
+mod problem;
+mod read;
 mod spans;
 #[cfg(feature = "history")]
 mod temporal;
@@ -207,7 +210,7 @@ pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
     let all = Gathered::of(files);
     let Ok(reader) = text::Reader::new(&all.shapes()) else { return Vec::new() };
     let mut found = Vec::new();
-    let mut add = |path: &str, text: &str, read: text::Read| {
+    let mut add = |path: &str, text: &str, read: read::Read| {
         found.extend(read.rules.into_iter().map(|(rule, place)| RuleText {
             effect: rule.forbids.map_or("permit", phasegate_rules::Effect::word),
             id: rule.id,

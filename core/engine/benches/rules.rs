@@ -1,5 +1,5 @@
 //! A call under rules, from the event to the decision, and the rules as a hook loads them.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a measurement")]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, missing_docs, reason = "a measurement")]
 
 use phasegate_core::{Event, Facts, Policy, State, step};
 use serde_json::{Value, json};

@@ -10,6 +10,7 @@ use phasegate_rules::Piece;
 use serde::{Deserialize, Serialize};
 
 use crate::redacted::Redacted;
+pub use crate::status::Status;
 use crate::test_report::TestRun;
 
 /// The call analysis: the simple commands of a shell command, the paths of a file tool.
@@ -261,27 +262,6 @@ impl Registered {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
-}
-
-/// What the exit status of a line says about one of its commands (rules 3.3).
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// Nothing: the command is in a condition, a loop or the background, or others follow it.
-    #[default]
-    Lost,
-    /// If the line ends with 0, so did the command: it is joined to others by `&&`.
-    Success,
-    /// The line ends as the command does.
-    Own,
-}
-
-impl Status {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_lost(&self) -> bool {
-        *self == Self::Lost
-    }
 }
 
 /// A word of a command: known, or computed at run time (a variable, a substitution).

@@ -9,7 +9,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use phasegate_history::{History, Observation};
 use serde_json::Value;
 
 use self::runs::{change_run, ended, has_part, keep};
@@ -65,12 +64,8 @@ impl Project {
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             Change::AccessSet { granted } => self.access = *granted,
             Change::BudgetSpent { scope: Scope::Project, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::HistoryKept { scope: Scope::Project, conditions } => {
-                Arc::make_mut(&mut self.history).retain(conditions);
-            }
-            Change::Observed { scope: Scope::Project, seen, changes } => {
-                remember(&mut self.history, seen);
-                self.changes = self.changes.saturating_add(*changes);
+            Change::Observed { scope: Scope::Project, seen, changes, known } => {
+                self.history.take_in(seen, *changes, known.as_deref());
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
@@ -83,11 +78,6 @@ impl Project {
             pin.sha256 = changed;
         }
     }
-}
-
-fn remember(history: &mut Arc<History>, seen: &[Observation]) {
-    let history = Arc::make_mut(history);
-    seen.iter().for_each(|event| history.apply(event));
 }
 
 /// Makes a change as far as it concerns the runs of one half of the state. `begun` is how many have begun in it.
@@ -219,12 +209,8 @@ impl Session {
                 }
             }
             Change::BudgetSpent { scope: Scope::Session, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::Observed { scope: Scope::Session, seen, changes } => {
-                remember(&mut self.history, seen);
-                self.changes = self.changes.saturating_add(*changes);
-            }
-            Change::HistoryKept { scope: Scope::Session, conditions } => {
-                Arc::make_mut(&mut self.history).retain(conditions);
+            Change::Observed { scope: Scope::Session, seen, changes, known } => {
+                self.history.take_in(seen, *changes, known.as_deref());
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }

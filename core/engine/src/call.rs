@@ -76,11 +76,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if !is_own {
         open.parts = past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
     }
-    for verdict in &verdicts {
-        let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
-        let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
-        draft.change(Change::Judged { run, tool, broke: verdict.broke, shown_stays });
-    }
+    judged(draft, &call, &verdicts);
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
         let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());
@@ -102,6 +98,15 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         denied::count(world, policy, draft, &open, &mut decision);
     }
     decision
+}
+
+/// Notes that the runs judged the call.
+fn judged(draft: &mut Draft, call: &Call, verdicts: &[RunVerdict<'_>]) {
+    for verdict in verdicts {
+        let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
+        let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
+        draft.change(Change::Judged { run, tool, broke: verdict.broke, shown_stays });
+    }
 }
 
 /// Applies what one run says to the call, and notes in the decision and the open call what came of it.

@@ -423,15 +423,11 @@ pub enum Change {
         /// What each of them adds.
         seen: Vec<Observation>,
         /// How many parts of the call change files of the project.
-        #[serde(default, skip_serializing_if = "is_no_change")]
-        changes: u64,
-    },
-    /// The rules changed: what is kept for conditions that no rule has any more is forgotten.
-    HistoryKept {
-        /// Whose history it is.
-        scope: Scope,
-        /// The keys of the conditions that the rules have.
-        conditions: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        changes: Option<u64>,
+        /// The conditions that rules have, where what is kept for others is forgotten.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known: Option<Vec<String>>,
     },
     /// The agent must be told, once, how to register what commands do.
     SafetyTold {
@@ -505,11 +501,6 @@ pub struct Proved {
     /// The conditions that it is about and did not prove, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncounted: Vec<Uncounted>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_no_change(changes: &u64) -> bool {
-    *changes == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -592,7 +583,7 @@ impl Change {
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
             Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } => *scope,
-            Self::Observed { scope, .. } | Self::HistoryKept { scope, .. } => *scope,
+            Self::Observed { scope, .. } => *scope,
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
@@ -634,7 +625,7 @@ impl Change {
     fn may_be_lost(&self) -> bool {
         match self {
             // Only the clock goes on.
-            Self::Observed { seen, changes: 0, .. } => seen.iter().all(|event| event.leaves.is_empty()),
+            Self::Observed { seen, changes: None, .. } => seen.iter().all(|event| event.leaves.is_empty()),
             // No later decision depends on what did not count.
             Self::Proved(proved) => proved.atoms.is_empty() && proved.visit_is.is_none(),
             change => matches!(
@@ -668,7 +659,6 @@ impl Change {
                 | Self::QuestionAsked(_)
                 | Self::BudgetSpent { .. }
                 | Self::Observed { .. }
-                | Self::HistoryKept { .. }
                 | Self::ObligationsDropped { .. }
         )
     }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::condition::Wanted;
-use crate::kept_part::KeptPart;
 use crate::outcome::CallOutcome;
+use crate::part_snapshot::PartSnapshot;
 use crate::redacted::digest;
 
 /// A call that was let through and has not ended.
@@ -67,7 +67,7 @@ pub struct OpenCall {
     pub visits: Vec<CallVisit>,
     /// Its parts, where rules ask how calls ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<KeptPart>,
+    pub parts: Vec<PartSnapshot>,
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
     #[serde(default, rename = "proves", skip_serializing)]
     pub(crate) older_proofs: Vec<OlderProof>,

@@ -1,6 +1,7 @@
 //! What happened before, as rules ask for it (rules 4.10): whether a condition holds at a call, and what the call adds to
 //! the history of the session and of the project.
 
+mod ended;
 mod keeping;
 mod part;
 
@@ -10,15 +11,16 @@ use alloc::vec::Vec;
 use phasegate_history::{
     Event as Happening, Field, Fields, History, Leaf, Observation, Scope as Whose, Value as Kept, Verdict, observe,
 };
-use phasegate_rules::{ANY_TOOL, OTHER_TOOL, Past, Request, Truth, is_builtin};
+use phasegate_rules::{Past, Request, Truth};
 
+use self::ended::{Ended, is_over};
 use self::keeping::Keeping;
-use self::part::{CHANGES, OfPart};
+use self::part::{CHANGES, OfPart, also, recorded};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::judge::Caller;
-use crate::kept_part::{Began, KeptPart, is_over};
+use crate::part_snapshot::{Began, PartSnapshot};
 use crate::policy::{Policy, Scope};
 use crate::rule_request::{OfState, RuleCall};
 use crate::rules::RuleLevel;
@@ -36,25 +38,19 @@ pub(crate) struct Remembered<'a> {
     project: &'a History,
     time: Option<i64>,
     /// What a record that leaves arguments out says of the parts.
-    recorded: &'a [KeptPart],
+    recorded: &'a [PartSnapshot],
 }
 
 impl<'a> Remembered<'a> {
     pub(crate) fn new(level: &'a RuleLevel, state: &'a State, event: &Event, call: &'a Call) -> Self {
         Self {
             leaves: &level.history,
-            session: &state.session.history,
-            project: &state.project.history,
+            session: &state.session.history.conditions,
+            project: &state.project.history.conditions,
             time: event.time,
             recorded: recorded(call),
         }
     }
-}
-
-/// What a record that leaves arguments out says of the parts of the call.
-fn recorded(call: &Call) -> &[KeptPart] {
-    let seen = call.analysis.redacted.as_ref().and_then(|before| before.rules.as_ref());
-    seen.map_or(&[], |seen| seen.past.as_slice())
 }
 
 impl Past for Remembered<'_> {
@@ -85,11 +81,6 @@ fn happening<'a>(request: &'a Request<'_>, time: i64, kind: &'a str, fields: &'a
     Happening { time, namespace: ACTIONS, action, also: also(action), kind, fields }
 }
 
-/// What patterns name the action by beside its own id.
-fn also(action: &str) -> &'static [&'static str] {
-    if is_builtin(action) { &[ANY_TOOL] } else { &[ANY_TOOL, OTHER_TOOL] }
-}
-
 /// The levels whose rules ask for what happened before.
 fn levels(policy: &Policy) -> impl Iterator<Item = &RuleLevel> {
     policy.rules.iter().flat_map(|rules| &rules.levels).filter(|level| !level.history.is_empty())
@@ -105,7 +96,7 @@ pub(crate) fn decided(
     event: &Event,
     caller: Caller<'_>,
     let_through: bool,
-) -> Vec<KeptPart> {
+) -> Vec<PartSnapshot> {
     let mut seen = Seen::default();
     let mut keeping = Keeping { call, kind: Some("response"), parts: Vec::new() };
     let kinds: &[&str] = if let_through { &["request", "call"] } else { &["request"] };
@@ -127,9 +118,9 @@ pub(crate) fn decided(
             keeping.add(level, &own, &request);
         }
     }
-    let began = Began::of(draft.state());
+    let at_first = began(draft.state());
     seen.into_changes(policy, draft.state()).into_iter().for_each(|change| draft.change(change));
-    keeping.parts.iter_mut().for_each(|part| part.began = began);
+    keeping.parts.iter_mut().for_each(|part| part.began = at_first);
     keeping.parts
 }
 
@@ -143,7 +134,7 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
         let Change::CallOutcome { call, outcome } = change else { continue };
         let Some(open) = before.session.calls.iter().find(|open| open.number == *call) else { continue };
         for part in open.parts.iter().filter(|_| is_over(*outcome)) {
-            let (now, ended) = (Began::of(draft.state()), |unchanged| part.ended(*outcome, event, unchanged));
+            let (now, ended) = (began(draft.state()), |unchanged| Ended::new(part, *outcome, event, unchanged));
             let of_session = ended(now.session == part.began.session);
             let of_project = ended(now.project == part.began.project);
             for level in levels(policy) {
@@ -179,8 +170,8 @@ impl Seen {
 
     fn add<'e>(&mut self, level: &RuleLevel, state: &State, event: impl Fn(Whose, &History) -> Happening<'e>) {
         for (whose, history, all) in [
-            (Whose::Session, &state.session.history, &mut self.session),
-            (Whose::Project, &state.project.history, &mut self.project),
+            (Whose::Session, &state.session.history.conditions, &mut self.session),
+            (Whose::Project, &state.project.history.conditions, &mut self.project),
         ] {
             let leaves: Vec<&Leaf> = level.history.iter().filter(|leaf| leaf.scope == whose).collect();
             if leaves.is_empty() {
@@ -198,30 +189,32 @@ impl Seen {
     /// The changes. What is kept of conditions that no rule has any more is forgotten with them.
     fn into_changes(mut self, policy: &Policy, state: &State) -> Vec<Change> {
         let known: Vec<String> = levels(policy).flat_map(|level| &level.history).map(|leaf| leaf.key.clone()).collect();
-        let mut changes = Vec::new();
-        for (scope, history) in [(Scope::Session, &state.session.history), (Scope::Project, &state.project.history)] {
-            if history.keys().any(|key| !known.iter().any(|known| known == key)) {
-                changes.push(Change::HistoryKept { scope, conditions: known.clone() });
-            }
-        }
         if self.session.len() > 1 {
             self.session.retain(|observation| !observation.leaves.is_empty());
         }
         let asks = |whose| levels(policy).flat_map(|level| &level.history).any(|leaf| leaf.scope == whose);
-        for (whose, scope, seen) in
-            [(Whose::Session, Scope::Session, self.session), (Whose::Project, Scope::Project, self.project)]
-        {
-            let count = if asks(whose) { self.changes } else { 0 };
-            if !seen.is_empty() || count > 0 {
-                changes.push(Change::Observed { scope, seen, changes: count });
+        let mut changes = Vec::new();
+        for (whose, scope, seen, history) in [
+            (Whose::Session, Scope::Session, self.session, &state.session.history.conditions),
+            (Whose::Project, Scope::Project, self.project, &state.project.history.conditions),
+        ] {
+            let stale = history.keys().any(|key| !known.iter().any(|known| known == key));
+            let count = Some(self.changes).filter(|count| *count > 0 && asks(whose));
+            if stale || !seen.is_empty() || count.is_some() {
+                changes.push(Change::Observed { scope, seen, changes: count, known: stale.then(|| known.clone()) });
             }
         }
         changes
     }
 }
 
+/// How many parts of calls have changed files so far.
+fn began(state: &State) -> Began {
+    Began { session: state.session.history.changes, project: state.project.history.changes }
+}
+
 /// What a record that leaves arguments out keeps for conditions over what happened before.
-pub(crate) fn recorded_parts(policy: &Policy, call: &Call, event: &Event, caller: Caller<'_>) -> Vec<KeptPart> {
+pub(crate) fn recorded_parts(policy: &Policy, call: &Call, event: &Event, caller: Caller<'_>) -> Vec<PartSnapshot> {
     let mut keeping = Keeping { call, kind: None, parts: Vec::new() };
     for level in levels(policy) {
         let (own, state) = (RuleCall::new(&level.tools, call, event, caller), OfState::default());

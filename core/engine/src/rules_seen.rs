@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use phasegate_rules::Known;
 use serde::{Deserialize, Serialize};
 
-use crate::kept_part::KeptPart;
+use crate::part_snapshot::PartSnapshot;
 
 /// What the rules say of arguments that a record leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,5 +17,5 @@ pub struct RulesSeen {
     pub known: Vec<Known>,
     /// The fields of each part that conditions over what happened before read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub past: Vec<KeptPart>,
+    pub past: Vec<PartSnapshot>,
 }

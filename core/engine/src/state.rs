@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use phasegate_history::History;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,6 +13,7 @@ use crate::asked::{DeniedCall, Question};
 use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
 use crate::condition::Gate;
+use crate::event_history::EventHistory;
 use crate::input::Values;
 pub use crate::open_call::{CallVisit, OpenCall, Proof};
 use crate::outcome::CallOutcome;
@@ -113,12 +113,9 @@ pub struct Session {
     /// How much of the budgets is used up that are counted in the session or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// How many parts of calls changed files of the project, while a rule asked for what happened.
-    #[serde(skip_serializing_if = "is_none_yet")]
-    pub changes: u64,
     /// What conditions of rules keep of what happened in the session.
-    #[serde(skip_serializing_if = "no_past")]
-    pub history: Arc<History>,
+    #[serde(skip_serializing_if = "EventHistory::is_empty")]
+    pub history: EventHistory,
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub safety_told: bool,
@@ -163,16 +160,9 @@ pub struct Project {
     /// How much of the budgets is used up that are counted in the project or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// How many parts of calls changed files, while a rule asked for what happened in all sessions.
-    #[serde(skip_serializing_if = "is_none_yet")]
-    pub changes: u64,
     /// What conditions of rules keep of what happened in all sessions.
-    #[serde(skip_serializing_if = "no_past")]
-    pub history: Arc<History>,
-}
-
-fn no_past(history: &History) -> bool {
-    history.is_empty()
+    #[serde(skip_serializing_if = "EventHistory::is_empty")]
+    pub history: EventHistory,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

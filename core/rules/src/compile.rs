@@ -15,15 +15,13 @@ use cedar_policy::{Policy, PolicySet, ValidationMode, Validator};
 pub use problem::Problem;
 pub use schema::Schema;
 pub use statements::places;
+pub use tests_of_arguments::PAST;
 
 use crate::rule::{ActionScope, Effect, Rule};
 use crate::tools::{ANY_TOOL, OTHER_TOOL};
 
 /// The annotations that mean something.
 pub const ANNOTATIONS: [&str; 5] = ["id", "reason", "recovery", "effect", "history"];
-
-/// What the names of fields begin with that hold conditions over what happened before.
-pub const PAST: &str = "past_";
 
 /// What a text of rules means.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,28 +2,15 @@
 
 use std::ops::Range;
 
-use phasegate_core::Code;
-use phasegate_history::Leaf;
-use phasegate_rules::compile::{Problem, Schema, compile, places};
-use phasegate_rules::{Rule, ToolShape};
+use phasegate_rules::ToolShape;
+use phasegate_rules::compile::{Schema, compile, places};
 
-use super::spans::span;
+use super::problem::finding;
+use super::read::Read;
 use crate::packs::Pack;
-use crate::report::Finding;
 
 /// Reads texts of rules against what rules can read.
 pub(super) struct Reader(Schema);
-
-/// What a text of rules says.
-#[derive(Default)]
-pub(super) struct Read {
-    /// The rules, each with its bytes.
-    pub(super) rules: Vec<(Rule, Range<usize>)>,
-    /// The conditions over what happened before that they read.
-    pub(super) history: Vec<Leaf>,
-    /// What is wrong, and whether it is an error.
-    pub(super) findings: Vec<(Finding, bool)>,
-}
 
 impl Reader {
     /// A reader that knows these tools.
@@ -60,8 +47,9 @@ impl Reader {
 
     #[cfg(not(feature = "history"))]
     fn read_past(&self, text: &str, place: &Range<usize>) -> Read {
-        let at = span(text, place);
-        let found = Finding::error(Code::RuleInvalid, at, "the rule asks for what happened before (`temporal`)")
+        let at = super::spans::span(text, place);
+        let code = phasegate_core::Code::RuleInvalid;
+        let found = crate::report::Finding::error(code, at, "the rule asks for what happened before (`temporal`)")
             .cause("this program was built without the feature `history`, so it cannot read such rules")
             .suggest("build it with `--features history`, or use a pack: `phasegate rules packs`");
         Read { findings: vec![(found, true)], ..Read::default() }
@@ -75,18 +63,6 @@ fn asks_for_past(rule: &str) -> bool {
         matches!(two, [before, temporal] if before.ends_with("when") | before.ends_with("unless")
             && temporal.strip_prefix("temporal").is_some_and(|rest| rest.is_empty() || rest.starts_with('{')))
     })
-}
-
-pub(super) fn finding(text: &str, problem: &Problem) -> Finding {
-    let at = span(text, &problem.span);
-    let found = match problem.is_warning {
-        true => Finding::warning(Code::RulePointless, at, &problem.message),
-        false => Finding::error(Code::RuleInvalid, at, &problem.message),
-    };
-    match &problem.help {
-        Some(help) => found.suggest(help),
-        None => found,
-    }
 }
 
 /// What rules can read of these tools, in Cedar's language.

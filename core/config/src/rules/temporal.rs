@@ -7,7 +7,8 @@ use phasegate_history::Leaf;
 use phasegate_history::compile::{self as dogwood, EVENTS, Schemas};
 use phasegate_rules::compile::{PAST, Schema, compile, places};
 
-use super::cedar::{Read, finding};
+use super::problem::finding;
+use super::read::Read;
 use super::spans::span;
 use crate::report::Finding;
 

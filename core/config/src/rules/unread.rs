@@ -1,25 +1,12 @@
 //! Texts of rules in a program that cannot read them: they deny.
 
-use std::ops::Range;
+use phasegate_rules::ToolShape;
 
-use phasegate_history::Leaf;
-use phasegate_rules::{Rule, ToolShape};
-
+use super::read::Read;
 use crate::packs::Pack;
-use crate::report::Finding;
 
 /// Reads no texts of rules.
 pub(super) enum Reader {}
-
-/// What a text of rules says.
-pub(super) struct Read {
-    /// The rules, each with its bytes.
-    pub(super) rules: Vec<(Rule, Range<usize>)>,
-    /// The conditions over what happened before that they read.
-    pub(super) history: Vec<Leaf>,
-    /// What is wrong, and whether it is an error.
-    pub(super) findings: Vec<(Finding, bool)>,
-}
 
 impl Reader {
     /// There is none.

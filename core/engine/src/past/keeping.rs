@@ -6,11 +6,11 @@ use phasegate_history::Fields as _;
 use phasegate_history::leaf::{Param, Path, Pattern, Root};
 use phasegate_rules::Request;
 
-use super::part::{CHANGES, OfPart};
-use super::{also, recorded};
-use crate::kept_part::KeptPart;
+use super::part::{CHANGES, OfPart, also, recorded};
+use crate::part_snapshot::PartSnapshot;
 use crate::rule_request::RuleCall;
 use crate::rules::RuleLevel;
+use crate::status::Status;
 use crate::tool::Call;
 
 /// The most parts of a call that are kept until it ends.
@@ -21,7 +21,7 @@ pub(super) struct Keeping<'c> {
     pub(super) call: &'c Call,
     /// The kind of event whose patterns count; `None`: all of them, and what conditions read of the call.
     pub(super) kind: Option<&'c str>,
-    pub(super) parts: Vec<KeptPart>,
+    pub(super) parts: Vec<PartSnapshot>,
 }
 
 impl Keeping<'_> {
@@ -35,11 +35,14 @@ impl Keeping<'_> {
         for part in 0..if many { 1 } else { request.parts.len() } {
             let recorded = recorded(self.call).get(part);
             if self.parts.len() <= part {
-                let command = commands.get(part).copied().flatten().filter(|_| !many);
-                let unproven = many || self.call.analysis.unproven;
-                let new = KeptPart::new(request.action.id, command, unproven);
-                let (tests, status) = recorded.map_or((new.tests, new.status), |known| (known.tests, known.status));
-                self.parts.push(KeptPart { tests, status, ..new });
+                let command = commands.get(part).copied().flatten();
+                let (tests, status) = match (command, recorded) {
+                    _ if many || self.call.analysis.unproven => (None, Status::Lost),
+                    (_, Some(known)) => (known.tests, known.status),
+                    (Some(command), None) => (command.tests, command.status),
+                    (None, None) => (None, Status::Own),
+                };
+                self.parts.push(PartSnapshot::new(request.action.id, tests, status));
             }
             let Some(kept) = self.parts.get_mut(part).filter(|_| !many) else { continue };
             let fields = OfPart { request, part, recorded };

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use phasegate_history::leaf::{Param, Root};
 use phasegate_history::{Field, Fields, Request as Decided, Value as Kept};
-use phasegate_rules::{Request, Truth, Value, Var};
+use phasegate_rules::{ANY_TOOL, OTHER_TOOL, Request, Truth, Value, Var, is_builtin};
 
-use crate::kept_part::KeptPart;
-use crate::tool::{EXECUTE, READ, SHELL, WRITE};
+use crate::part_snapshot::PartSnapshot;
+use crate::tool::{Call, EXECUTE, READ, SHELL, WRITE};
 
 /// The field that says whether a part changes files of the project.
 pub(super) const CHANGES: &str = "changes";
@@ -17,7 +17,7 @@ pub(super) const CHANGES: &str = "changes";
 pub(super) struct OfPart<'r, 'a> {
     pub(super) request: &'r Request<'a>,
     pub(super) part: usize,
-    pub(super) recorded: Option<&'r KeptPart>,
+    pub(super) recorded: Option<&'r PartSnapshot>,
 }
 
 impl Fields for OfPart<'_, '_> {
@@ -118,4 +118,15 @@ fn kept(value: &Value<'_>) -> Option<Kept> {
         }
         Value::Maybe(_) | Value::Shape(_) | Value::Unknown => return None,
     })
+}
+
+/// What a record that leaves arguments out says of the parts of the call.
+pub(super) fn recorded(call: &Call) -> &[PartSnapshot] {
+    let seen = call.analysis.redacted.as_ref().and_then(|before| before.rules.as_ref());
+    seen.map_or(&[], |seen| seen.past.as_slice())
+}
+
+/// What patterns name the action by beside its own id.
+pub(super) fn also(action: &str) -> &'static [&'static str] {
+    if is_builtin(action) { &[ANY_TOOL] } else { &[ANY_TOOL, OTHER_TOOL] }
 }

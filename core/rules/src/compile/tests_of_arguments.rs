@@ -2,9 +2,10 @@
 
 use std::boxed::Box;
 
-use super::PAST;
 use crate::expr::{Branches, Expr, Var};
 
+/// What the names of fields begin with that hold conditions over what happened before.
+pub const PAST: &str = "past_";
 /// The fields of `context` that are about what a call was given.
 const OF_CALL: [&str; 3] = ["input", "command", "path"];
 /// The fields of `context` that the state says.

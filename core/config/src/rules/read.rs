@@ -1,0 +1,19 @@
+//! What a text of rules says.
+
+use std::ops::Range;
+
+use phasegate_history::Leaf;
+use phasegate_rules::Rule;
+
+use crate::report::Finding;
+
+/// What a text of rules says.
+#[derive(Default)]
+pub(super) struct Read {
+    /// The rules, each with its bytes.
+    pub(super) rules: Vec<(Rule, Range<usize>)>,
+    /// The conditions over what happened before that they read.
+    pub(super) history: Vec<Leaf>,
+    /// What is wrong, and whether it is an error.
+    pub(super) findings: Vec<(Finding, bool)>,
+}
