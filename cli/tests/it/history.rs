@@ -122,15 +122,3 @@ fn a_condition_that_the_program_cannot_read_denies_and_says_what_is_missing() {
     world.start("s");
     denied(&bash(&world, "s", "1", "git status"), "policy-invalid");
 }
-
-#[cfg(feature = "history")]
-#[test]
-fn a_condition_of_ones_own_is_obeyed() {
-    let world = World::unguarded();
-    world.write(".phasegate/rules/own.cedar", PUSH);
-    world.run(&["check"], 0);
-    world.start("s");
-    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
-    ran(&world, "s", "2", "cargo test", PASSED);
-    assert_eq!(reply(&bash(&world, "s", "3", "git push")), Reply::Silent);
-}
