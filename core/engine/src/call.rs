@@ -74,7 +74,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     }
     let mut open = open_call(policy, &call, event, &decision);
     if !is_own {
-        open.parts = past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
+        (open.parts, open.changes) =
+            past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
     }
     judged(draft, &call, &verdicts);
     for verdict in &verdicts {
@@ -191,6 +192,7 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         may_execute: call.tool.labels.is_empty() || call.tool.labels.contains(EXECUTE),
         changes_in_part: changes_in_part(call),
         writes: writes(policy, call),
+        changes: false,
         since: event.time,
         launched: false,
         ended: false,

@@ -41,6 +41,9 @@ pub struct OpenCall {
     /// The paths that its line changes, where a skill asks whether files are as they were: it may go on unseen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
+    /// Whether a part of it changes files of the project, where rules ask whether files are as they were.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub changes: bool,
     /// When it was decided, in milliseconds since 1970-01-01 UTC, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
@@ -91,8 +94,14 @@ impl OpenCall {
     /// Whether it may still change files at this time, in milliseconds since 1970-01-01 UTC.
     #[must_use]
     pub fn may_still_write(&self, now: Option<i64>) -> bool {
+        !self.writes.is_empty() && self.may_go_on(now)
+    }
+
+    /// Whether it may still run at this time, in milliseconds since 1970-01-01 UTC.
+    #[must_use]
+    pub fn may_go_on(&self, now: Option<i64>) -> bool {
         let since = || Some(now?.saturating_sub(self.since?));
-        !self.writes.is_empty() && (!self.launched || since().is_some_and(|age| age < GOES_ON))
+        !self.launched || since().is_some_and(|age| age < GOES_ON)
     }
 
     /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or

@@ -88,7 +88,8 @@ fn levels(policy: &Policy) -> impl Iterator<Item = &RuleLevel> {
 
 /// What rules see of a call that is decided, and what of it is kept until it ends; `None`: no rule asks for it.
 ///
-/// Every part of the call is an event of the kind `request`, and, where it is let through, of the kind `call`.
+/// Every part of the call is an event of the kind `request`, and, where it is let through, of the kind `call`. Also whether a
+/// part of it changes files of the project.
 pub(crate) fn decided(
     policy: &Policy,
     draft: &mut Draft,
@@ -96,7 +97,7 @@ pub(crate) fn decided(
     event: &Event,
     caller: Caller<'_>,
     let_through: bool,
-) -> Vec<PartSnapshot> {
+) -> (Vec<PartSnapshot>, bool) {
     let mut seen = Seen::default();
     let mut keeping = Keeping { call, kind: Some("response"), parts: Vec::new() };
     let kinds: &[&str] = if let_through { &["request", "call"] } else { &["request"] };
@@ -118,10 +119,10 @@ pub(crate) fn decided(
             keeping.add(level, &own, &request);
         }
     }
-    let at_first = began(draft.state());
+    let (at_first, changes) = (began(draft.state()), seen.changes > 0);
     seen.into_changes(policy, draft.state()).into_iter().for_each(|change| draft.change(change));
     keeping.parts.iter_mut().for_each(|part| part.began = at_first);
-    keeping.parts
+    (keeping.parts, changes)
 }
 
 /// What events of calls that ended say: each part of such a call is one of the kind `response`.
@@ -133,10 +134,14 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
     for change in draft.changes() {
         let Change::CallOutcome { call, outcome } = change else { continue };
         let Some(open) = before.session.calls.iter().find(|open| open.number == *call) else { continue };
+        // It changed files at any time until now.
+        seen.changes = seen.changes.saturating_add(u64::from(open.changes && is_over(*outcome)));
+        let others = || before.session.calls.iter().filter(|other| other.number != *call);
+        let alone = !others().any(|other| other.changes && other.may_go_on(event.time));
         for part in open.parts.iter().filter(|_| is_over(*outcome)) {
             let (now, ended) = (began(draft.state()), |unchanged| Ended::new(part, *outcome, event, unchanged));
-            let of_session = ended(now.session == part.began.session);
-            let of_project = ended(now.project == part.began.project);
+            let of_session = ended(alone && now.session == part.began.session);
+            let of_project = ended(alone && now.project == part.began.project);
             for level in levels(policy) {
                 seen.add(level, draft.state(), |whose, history| Happening {
                     time: time(event.time, history),
@@ -165,7 +170,7 @@ struct Seen {
 
 impl Seen {
     fn is_empty(&self) -> bool {
-        self.session.is_empty() && self.project.is_empty()
+        self.session.is_empty() && self.project.is_empty() && self.changes == 0
     }
 
     fn add<'e>(&mut self, level: &RuleLevel, state: &State, event: impl Fn(Whose, &History) -> Happening<'e>) {

@@ -209,7 +209,7 @@ impl Builder {
         }
         let value = match &parameter.operation {
             _ if plain => scope.value(&parameter.name),
-            Operation::Default(operand) if operand.literal().is_some() && scope.is_outside(&parameter.name) => {
+            Operation::Default(operand) if names_nothing(operand) && scope.is_outside(&parameter.name) => {
                 vec![Bit::Given]
             }
             _ => vec![Bit::Any],
@@ -237,4 +237,9 @@ impl Builder {
             }
         }
     }
+}
+
+/// Whether a value that the line gives where a variable has none can be no program and no text for a shell.
+fn names_nothing(value: &Word) -> bool {
+    value.literal().is_some_and(|(text, _)| !text.contains(|letter: char| letter.is_alphabetic()))
 }

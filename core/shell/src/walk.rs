@@ -6,12 +6,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdict};
+use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdict, Word};
 
 use crate::arguments::Given;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
-use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
+use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust, engine_command};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
 use crate::table::{Rule, Table};
@@ -102,6 +102,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) wraps: usize,
     /// Whether programs are forms of their own of those that the table knows (`busybox`).
     pub(crate) own_forms: bool,
+    /// Whether the line gives programs names of its own: an alias, `hash -p`.
+    pub(crate) renames: bool,
     /// Whether the command runs with the rights of another user.
     pub(crate) raised: bool,
     /// How many texts the walk is inside of.
@@ -151,6 +153,7 @@ impl<'t> Walk<'t> {
             once: false,
             wraps: 0,
             own_forms: false,
+            renames: false,
             raised: false,
             texts: 0,
             dialect: Dialect::Bash,
@@ -163,6 +166,9 @@ impl<'t> Walk<'t> {
         if let Some(name) = self.hidden.iter().find(|name| self.scope.was_believed(name)) {
             let because = format!("`{name}` may be another one than it looks when the line runs again");
             self.note(Finding::new(Verdict::Unknown, because, (0, 0)));
+        }
+        if let Some(problem) = self.problem.clone() {
+            self.unread(problem.span);
         }
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
         order.sort_by_key(|at| self.parts.get(*at).map(|part| part.command.span));
@@ -257,8 +263,10 @@ impl<'t> Walk<'t> {
     /// Takes note of a simple command and of the worst thing it does.
     pub(crate) fn part(&mut self, mut command: SimpleCommand, fields: &[Field], finding: Finding) {
         if self.parts.len() >= MAX_PARTS {
-            let because = format!("the line has more than {MAX_PARTS} commands");
-            return self.note(Finding::new(Verdict::Unknown, because, command.span));
+            return self.stop(&format!("the line has more than {MAX_PARTS} commands"), command.span);
+        }
+        if self.renames && self.unheard {
+            command.words.splice(..1, [Word::Unknown, Word::Unknown]);
         }
         command.verdict = finding.verdict;
         command.status = self.status;
@@ -279,6 +287,19 @@ impl<'t> Walk<'t> {
         let folder = |bits: &Vec<Bit>| Field { bits: bits.clone(), many: false, span: (0, 0) }.to_pattern();
         let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
         self.parts.push(Part { command, words, because, decides, unnamed, computed, folders });
+        self.note(finding);
+    }
+
+    /// A part that stands for what the walk did not read: any command.
+    fn unread(&mut self, span: Span) {
+        let fields = [Field::any(span)];
+        let words = vec![Word::Unknown, Word::Unknown];
+        let mut command = engine_command(words, Vec::new(), Vec::new(), span);
+        command.status = Status::Lost;
+        let finding = Finding::new(Verdict::Unknown, "a part of the line is not read", span);
+        let (because, decides) = (finding.because.clone(), finding.span);
+        let words = fields.iter().map(Field::to_pattern).collect();
+        self.parts.push(Part { command, words, because, decides, unnamed: true, computed: false, folders: Vec::new() });
         self.note(finding);
     }
 

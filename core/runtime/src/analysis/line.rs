@@ -87,6 +87,9 @@ pub(crate) fn read_line(
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         runs_in::mark(&mut analysis.commands, &judged, root, &base);
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, began });
+        // A program that the session itself wrote reports what it likes.
+        let lost = [Readers::Programs, Readers::Commands].iter().any(|readers| shell.trust.lost.contains(readers));
+        analysis.commands.iter_mut().filter_map(|command| command.tests.as_mut()).for_each(|run| run.unsure |= lost);
         let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
         analysis.paths.extend(no_index::paths(&judged, &base));

@@ -87,6 +87,7 @@ mod tests {
     use std::time::Duration;
 
     use phasegate_core::{Event, EventKind};
+    use phasegate_shell::Readers;
     use serde::Deserialize;
     use serde_json::json;
 
@@ -102,6 +103,9 @@ mod tests {
         /// Whether the files are older than the session.
         #[serde(default)]
         old: bool,
+        /// Whether calls of the session have written programs.
+        #[serde(default)]
+        lost: bool,
         unsure: bool,
     }
 
@@ -123,7 +127,9 @@ mod tests {
             let began = || if row.old { now.checked_add(hour) } else { now.checked_sub(hour) };
             let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
             let mut event = Event::from_value(call).unwrap();
-            read_line(&mut event, &Shell::default(), &root, &began);
+            let mut shell = Shell::default();
+            shell.trust.lost.extend(row.lost.then_some(Readers::Programs));
+            read_line(&mut event, &shell, &root, &began);
             let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };
             match analysis.commands.iter().find_map(|command| command.tests) {
                 Some(run) if run.unsure == row.unsure => {}

@@ -265,5 +265,6 @@ pub(super) fn alias(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     }
     let defines = command.args.iter().find(|field| field.known().is_none_or(|word| word.contains('=')))?;
     walk.scope.lose_folder();
+    walk.renames = true;
     Some(Finding::new(Verdict::Unknown, "an alias changes what later commands mean", defines.span))
 }

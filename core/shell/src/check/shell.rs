@@ -105,6 +105,10 @@ pub(super) fn eval(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
             walk.scope.forget_all();
             walk.scope.lose_folder();
             walk.listens |= field.bits.contains(&Bit::Any);
+            // A word that is not known may be the program.
+            if command.args.len() > 1 {
+                walk.wrapped(command.args, command.span);
+            }
             return command.doubt(field, "the text");
         }
     };

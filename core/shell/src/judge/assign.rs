@@ -29,6 +29,10 @@ impl Walk<'_> {
                 Field { many: false, ..Field::any(assignment.span) }
             }
         };
+        self.renames |= assignment.name == "BASH_ALIASES";
+        if let Some(text) = field.known().filter(|text| text.trim().contains(' ')) {
+            self.say_text(text, assignment.span);
+        }
         if alone {
             self.assignment_alone(&assignment.name, field.known(), assignment.span);
             let plain =

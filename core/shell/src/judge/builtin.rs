@@ -23,6 +23,8 @@ impl Walk<'_> {
             return;
         };
         let Some(name) = first.known() else { return };
+        let is_option = |field: &Field| field.known().is_none_or(|word| word.starts_with('-') && word.contains('p'));
+        self.renames |= name == "hash" && arguments.iter().any(is_option);
         let among = |list: &str| list.split_ascii_whitespace().any(|builtin| builtin == name);
         if name == "set" && arguments.iter().all(is_strict) {
             let sets = arguments.iter().any(|field| field.known() == Some("pipefail"));

@@ -14,14 +14,20 @@ use crate::walk::Walk;
 const MAX_SAID: usize = 64;
 /// Programs that print what they are given.
 const SPEAKERS: [&str; 4] = ["echo", "printf", "print", "yes"];
+/// Commands that give variables values, for other shells too.
+const NAMERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 /// What stands for what is not known of a text.
 const VALUE: &str = "\"$VALUE\"";
 /// Places of a format that other words fill.
 const PLACES: [&str; 3] = ["%s", "%b", "%q"];
 
 impl Walk<'_> {
-    /// Keeps what a program prints.
+    /// Keeps what a program prints, and the values that it gives to variables.
     pub(crate) fn say(&mut self, program: &str, words: &[Field]) {
+        for field in words.iter().filter(|_| NAMERS.contains(&program)) {
+            let value = field.known().and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
+            value.into_iter().for_each(|value| self.say_text(&value, field.span));
+        }
         if self.said.len() < MAX_SAID && SPEAKERS.contains(&program) {
             let option = |field: &&Field| matches!(field.known(), Some("-e" | "-n" | "-E" | "-ne" | "-en" | "--"));
             self.said.push(words.iter().skip_while(option).cloned().collect());
@@ -83,7 +89,7 @@ impl Walk<'_> {
     }
 
     /// Judges a text that may be run, if it is a line at all.
-    fn said_line(&mut self, text: &str, span: Span) {
+    pub(super) fn said_line(&mut self, text: &str, span: Span) {
         let text = PLACES.iter().fold(text.replace("\\n", "\n"), |text, place| text.replace(place, VALUE));
         if guard::check(&text).is_err() || parse::parse_inner(&text, Some(span), 0, Dialect::Bash).is_err() {
             return;

@@ -1,12 +1,13 @@
 //! Simple commands.
 
 use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{RunsIn, SimpleCommand, Status, Verdict};
+use phasegate_core::analysis::{SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::judge::registered::Ruled;
+use crate::judgement::engine_command;
 use crate::obeyed::Readers;
 use crate::scope::{COMMAND_STEPS, WORD_STEPS};
 use crate::table::Rule;
@@ -56,7 +57,7 @@ impl Walk<'_> {
             }
         }
         let redirections = self.redirections(&simple.redirections);
-        let command = engine_command(&fields, assignments, redirections, simple.span);
+        let command = engine_command(words(&fields), assignments, redirections, simple.span);
         let script = super::redirect::script(&simple.redirections, &command.redirections);
         self.stdin.clone_from(&script);
         let outer =
@@ -114,7 +115,7 @@ impl Walk<'_> {
         self.scope.functions = functions;
         self.wraps = self.wraps.saturating_sub(1);
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
-        let command = engine_command(fields, Vec::new(), Vec::new(), span);
+        let command = engine_command(words(fields), Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
         self.repeats = self.repeats.saturating_sub(repeats);
         worst
@@ -208,33 +209,11 @@ pub(super) fn bare_name(name: &str) -> Option<&str> {
     (!rest.is_empty() && !rest.contains('/')).then_some(rest)
 }
 
-fn engine_command(
-    fields: &[Field],
-    assignments: Vec<(String, EngineWord)>,
-    redirections: Vec<(String, EngineWord)>,
-    span: Span,
-) -> SimpleCommand {
+/// The words of a command, as the engine keeps them.
+fn words(fields: &[Field]) -> Vec<EngineWord> {
     // A variable without quotes may be a program with words of its own.
     let several = fields.first().filter(|first| first.many && first.bits.iter().all(|bit| *bit == Bit::Any));
-    let words = several.map(Field::to_word).into_iter().chain(worded(fields)).collect();
-    SimpleCommand {
-        words,
-        assignments,
-        redirections,
-        span,
-        verdict: Verdict::Unknown,
-        global_options: 0,
-        status: Status::Lost,
-        transparent: false,
-        alias: false,
-        repeats: false,
-        runs_in: RunsIn::Root,
-        tests: None,
-        registered: None,
-        network: false,
-        besides: false,
-        unheard: false,
-    }
+    several.map(Field::to_word).into_iter().chain(worded(fields)).collect()
 }
 
 /// Commands with options whose value is a text that an agent writes, with the words of a substitution often.

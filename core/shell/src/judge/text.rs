@@ -1,12 +1,8 @@
 //! Texts that the line has the shell run as lines of their own.
 
-use phasegate_core::analysis::Verdict;
-
 use super::sites::{given, names};
 use crate::field::Field;
-use crate::finding::Finding;
 use crate::guard;
-use crate::judgement::Problem;
 use crate::parse;
 use crate::scope::COMMAND_STEPS;
 use crate::tree::Span;
@@ -19,7 +15,7 @@ impl Walk<'_> {
     /// Reads a text as a line of its own, where the line has the shell run it.
     pub(crate) fn text(&mut self, text: &str, span: Span) {
         if self.texts >= MAX_TEXT_DEPTH {
-            return self.note(Finding::new(Verdict::Unknown, "texts inside texts go too deep", span));
+            return self.stop("texts inside texts go too deep", span);
         }
         if !self.spend(text.len(), span) {
             return;
@@ -40,8 +36,7 @@ impl Walk<'_> {
                 self.repeats = self.repeats.saturating_sub(1);
             }
             Err(problem) => {
-                self.note(Finding::new(Verdict::Unknown, problem.what.clone(), span));
-                self.problem.get_or_insert(Problem { what: problem.what, span });
+                self.stop(&problem.what, span);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Words in the walk: what runs while they are expanded, and what they become.
 
+use super::said::spoken;
 use crate::expand;
 use crate::field::{Field, any};
 use crate::finding::Finding;
 use crate::parse::Dialect;
-use crate::tree::{List, Operation, Parameter, Piece, Word};
+use crate::tree::{List, Operation, Parameter, Piece, Span, Word};
 use crate::walk::Walk;
 use phasegate_core::analysis::Verdict;
 
@@ -76,8 +77,12 @@ impl Walk<'_> {
         }
         match &parameter.operation {
             Operation::Plain | Operation::Length | Operation::Names => {}
-            Operation::Default(operand) | Operation::Edit(operand) => self.inside(operand),
+            Operation::Default(operand) | Operation::Edit(operand) => {
+                self.inside(operand);
+                self.say_value(operand, parameter.quoted, word.span);
+            }
             Operation::Assign(operand) => {
+                self.say_value(operand, parameter.quoted, word.span);
                 self.unproven = true;
                 self.inside(operand);
                 self.assignment_alone(&parameter.name, None, word.span);
@@ -89,6 +94,18 @@ impl Walk<'_> {
                 self.note(Finding::new(Verdict::Unknown, because, word.span));
             }
         }
+    }
+
+    /// A value that the line gives where a variable has none: what a shell may read, and without quotes words that may be a
+    /// command.
+    fn say_value(&mut self, value: &Word, quoted: bool, span: Span) {
+        let text = spoken(value);
+        if !quoted && text.trim().contains(' ') {
+            let worst = self.worst_so_far();
+            self.said_line(&text, span);
+            self.back_to(worst);
+        }
+        self.say_text(&text, span);
     }
 
     /// Judges commands that run in a shell of their own.
