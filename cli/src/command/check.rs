@@ -1,5 +1,6 @@
 //! `phasegate check [FILE...]`: every mistake in the configs, each with its place.
 
+mod junit;
 mod transcripts;
 
 use std::fmt;
@@ -32,6 +33,9 @@ pub struct Args {
     /// Also play the transcripts in `.phasegate/tests`, and compare the answers with what they expect
     #[arg(long, conflicts_with_all = ["files", "expanded"])]
     pub tests: bool,
+    /// Also write what became of the transcripts to this file, as JUnit XML
+    #[arg(long, value_name = "FILE", requires = "tests")]
+    pub junit: Option<PathBuf>,
 }
 
 /// Checks the configs.
@@ -65,6 +69,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         Vec::new()
     };
+    if let Some(path) = &args.junit {
+        junit::write(&context.start()?.join(path), &played, &diagnostics)?;
+    }
     let failed = played.iter().any(|one| !one.mistakes.is_empty());
     let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
     if context.out.json {

@@ -90,3 +90,30 @@ fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
     unused.write(".phasegate/tests/one.jsonl", &push.replace("EXPECT", r#"{"decision": "deny"}"#));
     assert!(unused.run(&["check", "--tests"], 1).contains("one.jsonl:1: "), "no skill is left out in silence");
 }
+
+#[test]
+fn a_report_for_other_programs_has_a_case_for_each_transcript_and_one_for_the_configs() {
+    let call = r#"{"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": "ls"}, "expect": EXPECT}"#;
+    let line = |expect: &str| call.replace("EXPECT", expect);
+    let good = ("good.jsonl".to_string(), line(r#"{"decision": "allow"}"#));
+    let bad = ("bad.jsonl".to_string(), line(r#"{"decision": "deny"}"#));
+    let world = project("release", &[good, bad]);
+    let arguments = ["check", "--tests", "--junit", "out.xml"];
+    let report = |world: &World| fs::read_to_string(world.root().join("out.xml")).unwrap();
+    world.run(&arguments, 1);
+    let text = report(&world);
+    for part in [
+        r#"tests="3" disabled="0" errors="0" failures="1""#,
+        r#"<testcase name="configs" classname="checked">"#,
+        r#"<testcase name=".phasegate/tests/good.jsonl" classname="transcripts">"#,
+        "bad.jsonl:1: expected decision &quot;deny&quot;, got &quot;allow&quot;",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Where the configs have errors, nothing is played, and the report of the last time does not stay.
+    world.write(".phasegate/skills/odd.yaml", "skill: odd\nphasse: {}\n");
+    world.run(&arguments, 1);
+    let text = report(&world);
+    assert!(text.contains(r#"tests="1" disabled="0" errors="0" failures="1""#) && text.contains("odd.yaml"), "{text}");
+    world.run(&["check", "--junit", "out.xml"], 2);
+}
