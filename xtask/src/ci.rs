@@ -6,7 +6,7 @@ use owo_colors::OwoColorize;
 
 use crate::{cases, conformance, history, lab, mutants, packages, skips, tidy};
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::{build_tests_too, cargo, run as run_command};
 
 /// A check's name, and how it is run.
 type Step = (&'static str, fn() -> Result);
@@ -46,6 +46,7 @@ const STEPS: &[Step] = &[
 
 /// Runs every step, also after one has failed.
 pub(crate) fn run() -> Result {
+    build_tests_too();
     let mut results = Vec::new();
     for (name, step) in STEPS {
         anstream::println!("\n{} {}", "==>".cyan().bold(), name.bold());
