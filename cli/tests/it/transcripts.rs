@@ -103,9 +103,9 @@ fn a_report_for_other_programs_has_a_case_for_each_transcript_and_one_for_the_co
     world.run(&arguments, 1);
     let text = report(&world);
     for part in [
-        r#"tests="3" disabled="0" errors="0" failures="1""#,
-        r#"<testcase name="configs" classname="checked">"#,
-        r#"<testcase name=".phasegate/tests/good.jsonl" classname="transcripts">"#,
+        r#"tests="3" skipped="0" errors="0" failures="1""#,
+        r#"<testcase name="configs" classname="checked"/>"#,
+        r#"<testcase name=".phasegate/tests/good.jsonl" classname="transcripts"/>"#,
         "bad.jsonl:1: expected decision &quot;deny&quot;, got &quot;allow&quot;",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -114,6 +114,6 @@ fn a_report_for_other_programs_has_a_case_for_each_transcript_and_one_for_the_co
     world.write(".phasegate/skills/odd.yaml", "skill: odd\nphasse: {}\n");
     world.run(&arguments, 1);
     let text = report(&world);
-    assert!(text.contains(r#"tests="1" disabled="0" errors="0" failures="1""#) && text.contains("odd.yaml"), "{text}");
+    assert!(text.contains(r#"tests="1" skipped="0" errors="0" failures="1""#) && text.contains("odd.yaml"), "{text}");
     world.run(&["check", "--junit", "out.xml"], 2);
 }

@@ -103,11 +103,10 @@ fn render(kind: &DenialKind) -> Rendered {
             code: Code::SelfProtection,
             reason: match part {
                 Part::Client => format!("{tool} would run `{path}`, which {}", part_words(*part)),
+                Part::Unread => format!("{tool} would run a line that {}: {path}", part_words(*part)),
                 _ => format!("{tool} would change `{path}`, which {}", part_words(*part)),
             },
-            recovery: "It is the user's to change: ask them to do it themselves, outside of the session, or go on \
-                       without it."
-                .to_string(),
+            recovery: if *part == Part::Unread { PLAINER } else { OF_THE_USER }.to_string(),
         },
         Kind::GuardRemoved { path, why } => Rendered {
             gate: Gate::Protection,
@@ -404,7 +403,14 @@ fn inputs_missing(skill: &str, inputs: &[(String, String)]) -> Rendered {
     }
 }
 
-/// What follows "which" in a reason.
+/// How to get on where a call would change what is the guard's.
+const OF_THE_USER: &str =
+    "It is the user's to change: ask them to do it themselves, outside of the session, or go on without it.";
+/// How to get on where a line is not read to its end.
+const PLAINER: &str = "Write it plainer, or as several shorter lines, each in a call of its own; write long texts to \
+                       files with the file tool.";
+
+/// What follows "which" in a reason, and "that" of a line.
 fn part_words(part: Part) -> &'static str {
     match part {
         Part::Policy => "is the guard's config",
@@ -413,5 +419,6 @@ fn part_words(part: Part) -> &'static str {
         Part::Settings => "the client obeys without asking the guard",
         Part::Program => "is the guard's own program",
         Part::Client => "changes what a client obeys, or starts one without the guard",
+        Part::Unread => "cannot be read to its end, so that it may change what is the guard's",
     }
 }

@@ -10,6 +10,7 @@ mod matched;
 mod no_index;
 mod rough;
 mod guarded;
+mod unread;
 mod in_part;
 mod in_project;
 mod line;
@@ -115,7 +116,9 @@ pub(crate) fn complete<'a>(
     }
     let place = guarded::Place { base: &base, protected: protected() };
     analysis.guarded = match &judged {
-        Some(judged) => place.by_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default()),
+        Some(judged) => {
+            place.by_shell_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default(), shell)
+        }
         None if analysis.paths.is_empty() => place.by_arguments(tool, input, shell),
         None => place.by_paths(&analysis.paths),
     };

@@ -26,7 +26,9 @@ pub(crate) fn check(line: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn is_refused(character: char) -> bool {
+/// Whether a line with this character is not read.
+#[must_use]
+pub fn is_refused(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
         '\u{200b}' | '\u{feff}' | '\u{2060}' | '\u{180e}' => true,

@@ -22,7 +22,7 @@ mod python;
 mod check;
 mod judge;
 
-pub use guard::MAX_LINE_BYTES;
+pub use guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
 pub use obeyed::{Readers, obeying, shadows};
