@@ -6,8 +6,11 @@ mod host;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use phasegate_config::Shipped;
+use phasegate_core::Policy;
+use phasegate_core::policy::Skill as PolicySkill;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -86,8 +89,15 @@ pub(crate) fn trials(loading: &mut Loading, adapter: &str) {
 }
 
 fn has_inputs(name: &str) -> bool {
-    let policy = phasegate_config::shipped_policy(name, None);
-    policy.and_then(|policy| policy.skill(name).map(|skill| !skill.inputs.is_empty())).unwrap_or_default()
+    shipped(name).and_then(|policy| policy.skill(name).map(|skill| !skill.inputs.is_empty())).unwrap_or_default()
+}
+
+/// The policy of a shipped skill, which is compiled once.
+fn shipped(name: &str) -> Option<&'static Policy> {
+    static COMPILED: OnceLock<BTreeMap<&str, Policy>> = OnceLock::new();
+    let compile = |shipped: &Shipped| Some((shipped.name, phasegate_config::shipped_policy(shipped.name, None)?));
+    let compiled = COMPILED.get_or_init(|| phasegate_config::shipped().iter().filter_map(compile).collect());
+    compiled.get(name)
 }
 
 fn read<T: DeserializeOwned>(loading: &mut Loading, path: &str) -> Option<T> {
@@ -115,10 +125,8 @@ fn add(loading: &mut Loading, session: &Arc<Session>, name: &str, skill: Option<
 /// waits for.
 fn asked_for() -> String {
     let names = phasegate_config::shipped().iter().map(|shipped| shipped.name);
-    let begins = |name: &&str| {
-        let policy = phasegate_config::shipped_policy(name, None);
-        !policy.is_some_and(|policy| policy.skills.iter().any(phasegate_core::policy::Skill::starts_by_itself))
-    };
+    let begins =
+        |name: &&str| !shipped(name).is_some_and(|policy| policy.skills.iter().any(PolicySkill::starts_by_itself));
     names.filter(begins).collect::<Vec<_>>().join(", ")
 }
 

@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use phasegate_adapter::{Adapter, Frame};
+use phasegate_runtime::audit::again::Outcome;
+use phasegate_runtime::audit::history::Past;
 use phasegate_runtime::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_service::ProjectGuard;
@@ -201,16 +204,22 @@ impl Stage {
         }
         for journal in report.journals {
             let Some(session) = journal.session else { continue };
-            for seq in 1..=journal.records {
-                let again = runtime.again(&project, &session, seq).map_err(|problem| problem.to_string())?;
-                let decides = again.past.problem.is_none() && again.past.event.get("event").is_some();
-                let what = match again.outcome {
-                    Ok(outcome) if outcome.differs.is_empty() => continue,
+            let mut differs = None;
+            let visit = &mut |past: &Past, outcome: Result<Outcome, String>| {
+                let decides = past.problem.is_none() && past.event.get("event").is_some();
+                let what = match outcome {
+                    Ok(outcome) if outcome.differs.is_empty() => return ControlFlow::Continue(()),
                     Ok(outcome) => outcome.differs.join(", "),
                     Err(why) if decides => why,
-                    Err(_) => continue,
+                    Err(_) => return ControlFlow::Continue(()),
                 };
-                return Err(format!("record {seq} of session `{session}`, decided again, differs: {what}"));
+                let seq = past.seq;
+                differs = Some(format!("record {seq} of session `{session}`, decided again, differs: {what}"));
+                ControlFlow::Break(())
+            };
+            runtime.again_each(&project, &session, visit).map_err(|problem| problem.to_string())?;
+            if let Some(differs) = differs {
+                return Err(differs);
             }
         }
         Ok(())
@@ -224,11 +233,11 @@ impl Stage {
     /// The records that the session's journal has got since the last frame.
     fn journal(&mut self, session: &str) -> Vec<Value> {
         let journal = Project::find(&self.locations(), &self.folder.join("project")).session_journal(session);
-        let text = self.recorded(&std::fs::read(journal).unwrap_or_default());
-        let records = text.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
-        let new: Vec<Value> = records.skip(self.seen).collect();
+        let text = std::fs::read(journal).unwrap_or_default();
+        let lines = text.split(|byte| *byte == b'\n').filter(|line| line.ends_with(b"}")).skip(self.seen);
+        let new: Vec<String> = lines.map(|line| self.recorded(line)).collect();
         self.seen += new.len();
-        new
+        new.iter().filter_map(|line| serde_json::from_str(line.split_once(' ')?.1).ok()).collect()
     }
 }
 

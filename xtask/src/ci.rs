@@ -41,7 +41,7 @@ const STEPS: &[Step] = &[
     }),
     ("history oracle", || history::run(&history::Args::default())),
     ("mutants", mutants::run),
-    ("packages", packages::run),
+    ("packages", || packages::run(&packages::Args::default())),
 ];
 
 /// Runs every step, also after one has failed.

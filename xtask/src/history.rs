@@ -14,24 +14,15 @@ pub(crate) struct Args {
 
 /// Builds Dogwood and Cedar, which nothing else does, and compares.
 pub(crate) fn run(args: &Args) -> Result {
-    let features = "phasegate-history/oracle,phasegate-rules/compile";
-    let mut test =
-        cargo(&["test", "--quiet", "-p", "phasegate-history", "-p", "phasegate-rules", "--features", features]);
+    let features = "phasegate-history/oracle,phasegate-rules/compile,phasegate-config/history";
+    let mut test = cargo(&["test", "--quiet", "--features", features]);
+    test.args(["phasegate-history", "phasegate-rules", "phasegate-config"].iter().flat_map(|name| ["-p", name]));
     if args.long {
         let quick_build =
             ["profile.release.lto=false", "profile.release.codegen-units=16", "profile.release.opt-level=2"];
         test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
         test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
     }
-    run_command(test.args(["--test", "oracle", "--test", "compile", "--test", "it", "--", "--nocapture"]))?;
-    run_command(&mut cargo(&[
-        "test",
-        "--quiet",
-        "-p",
-        "phasegate-config",
-        "--features",
-        "history",
-        "--test",
-        "history",
-    ]))
+    let tests = ["oracle", "compile", "it", "history"];
+    run_command(test.args(tests.iter().flat_map(|name| ["--test", name])).args(["--", "--nocapture"]))
 }

@@ -39,12 +39,12 @@ enum Task {
     Cases(cases::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
-    /// Change the decision table in ten ways, one at a time; its test must notice each.
+    /// Change the decision table in eleven ways, one at a time; its test must notice each.
     Mutants,
     /// Send many hooks at once to one session, kill some, and compare the journal with what was answered.
     Stress(lab::Args),
-    /// Pack every crate that may be published, and build each from its package alone.
-    Packages,
+    /// Pack every crate that may be published, and build each from its package.
+    Packages(packages::Args),
     /// Check that every test that does not run here has a reason in `skips.toml`.
     Skips,
     /// Write the files that are made from the code: schemas, code list, manuals of configs and CLI, platform table.
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Stress(args) => lab::run("stress", &args),
-        Task::Packages => packages::run(),
+        Task::Packages(args) => packages::run(&args),
         Task::Skips => skips::run(),
         Task::Gen(args) => lab::run("gen", &args),
         Task::Bench(args) => lab::run("bench", &args),

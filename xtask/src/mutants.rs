@@ -17,8 +17,8 @@ use xtask::root::{read, root, target, write};
 struct List {
     file: String,
     package: String,
-    /// The folders of the members that the package depends on.
-    with: Vec<String>,
+    /// What the file depends on, as a manifest says it.
+    dependencies: toml::Table,
     test: String,
     mutant: Vec<Mutant>,
 }
@@ -32,7 +32,7 @@ struct Mutant {
     replace: String,
 }
 
-/// Makes every mistake in a copy of the engine and runs the table's test on it.
+/// Makes every mistake in a copy of the file and runs the table's test on it.
 pub(crate) fn run() -> Result {
     let list = parse(&read(&root().join("xtask/mutants.toml"))?)?;
     let original = read(&root().join(&list.file))?;
@@ -78,7 +78,7 @@ impl Mutant {
     }
 }
 
-/// A copy of the workspace that holds the engine and what it depends on.
+/// A crate that holds the file alone, under the name and with the test of the crate that it is from.
 struct Copy<'a> {
     folder: PathBuf,
     list: &'a List,
@@ -90,19 +90,19 @@ impl<'a> Copy<'a> {
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
         }
-        let member = Path::new(&list.file).ancestors().nth(2).unwrap_or(Path::new(""));
-        let members: Vec<&Path> = [member].into_iter().chain(list.with.iter().map(Path::new)).collect();
-        for entry in members.iter().flat_map(|member| walkdir::WalkDir::new(root().join(member))).flatten() {
-            if entry.file_type().is_file() {
-                let inside = entry.path().strip_prefix(root()).unwrap_or(entry.path());
-                write(&folder.join(inside), &read(entry.path())?)?;
-            }
+        let this = Self { folder, list };
+        for name in ["ARCHITECTURE.md", "Cargo.lock"] {
+            write(&this.folder.join(name), &read(&root().join(name))?)?;
         }
-        for name in ["ARCHITECTURE.md", "Cargo.lock", "clippy.toml"] {
-            write(&folder.join(name), &read(&root().join(name))?)?;
-        }
-        write(&folder.join("Cargo.toml"), &manifest(&read(&root().join("Cargo.toml"))?, &members)?)?;
-        Ok(Self { folder, list })
+        let member = list.member()?;
+        let test = member.join(format!("tests/{}.rs", list.test));
+        write(&this.folder.join(&test), &read(&root().join(&test))?)?;
+        let module = Path::new(&list.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        write(&this.folder.join(member).join("src/lib.rs"), &format!("pub mod {module};\n"))?;
+        write(&this.folder.join(member).join("Cargo.toml"), &list.manifest())?;
+        let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [\"{}\"]\n", member.display());
+        write(&this.folder.join("Cargo.toml"), &workspace)?;
+        Ok(this)
     }
 
     fn with(&self, text: &str) -> Result {
@@ -121,8 +121,6 @@ impl<'a> Copy<'a> {
         let mut command: Command =
             cargo(&["test", "--quiet", "--package", &self.list.package, "--test", &self.list.test]);
         command.args(more).current_dir(&self.folder).env("CARGO_TARGET_DIR", target().join("mutants/target"));
-        // One line differs from the build before.
-        command.env("CARGO_INCREMENTAL", "1");
         let output = command.output().map_err(|error| format!("`{}`: {error}", shown(&command)))?;
         if output.status.success() {
             return Ok(());
@@ -131,14 +129,21 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// The workspace's manifest with these members.
-fn manifest(text: &str, members: &[&Path]) -> Result<String> {
-    let mut table: toml::Table = text.parse().map_err(|error| Failure::new(format!("Cargo.toml: {error}")))?;
-    if let Some(toml::Value::Table(workspace)) = table.get_mut("workspace") {
-        let member = |member: &&Path| toml::Value::String(member.to_string_lossy().into_owned());
-        workspace.insert("members".into(), toml::Value::Array(members.iter().map(member).collect()));
+impl List {
+    /// The folder of the crate that the file is from.
+    fn member(&self) -> Result<&Path> {
+        let member = Path::new(&self.file).ancestors().nth(2);
+        member.ok_or_else(|| Failure::new(format!("xtask/mutants.toml: `{}` is no source of a crate", self.file)))
     }
-    toml::to_string(&table).map_err(|error| Failure::new(format!("Cargo.toml: {error}")))
+
+    fn manifest(&self) -> String {
+        let Self { package, dependencies, .. } = self;
+        let mut manifest = toml::Table::from_iter([("dependencies".to_owned(), dependencies.clone().into())]);
+        let package = [("name", package.as_str()), ("version", "0.0.0"), ("edition", "2024")];
+        let package = package.map(|(key, value)| (key.to_owned(), value.into()));
+        manifest.insert("package".to_owned(), toml::Table::from_iter(package).into());
+        manifest.to_string()
+    }
 }
 
 #[cfg(test)]

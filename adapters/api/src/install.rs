@@ -7,6 +7,7 @@ use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
+use crate::permission::Permission;
 use crate::problem::Problem;
 use crate::program::ClientProgram;
 
@@ -94,6 +95,20 @@ pub trait Installer: Send + Sync {
     /// Why the platform would not start the guard with the settings of the request; `None` if it would. The runtime
     /// asks when a session starts and when settings change.
     fn unguarded(&self, request: &InstallRequest) -> Option<String>;
+
+    /// The permissions that a settings file gives, in the file's order; none where the platform has none.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read as the platform reads it.
+    fn permissions(&self, _path: &Path, _text: &str) -> Result<Vec<Permission>, Problem> {
+        Ok(Vec::new())
+    }
+
+    /// What an entry of `allowed-tools` in a `SKILL.md` permits; `None` where the platform reads no such list.
+    fn allowed_tool(&self, _written: &str) -> Option<Permission> {
+        None
+    }
 
     /// The first of these settings files that starts the guard in a form which denies where the guard is not there: what
     /// an installation in block mode writes.

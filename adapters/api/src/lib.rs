@@ -24,6 +24,7 @@ pub mod capability;
 pub mod install;
 pub mod examine;
 pub mod program;
+pub mod permission;
 pub mod table;
 pub mod adapter;
 pub mod guard;
@@ -38,6 +39,7 @@ pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, 
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
 pub use install::{Change, InstallRequest, InstallScope, Installer, Parts, Places};
+pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
 pub use problem::Problem;
 pub use program::{ClientProgram, Unhook, unhook};

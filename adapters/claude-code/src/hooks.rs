@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Reply, SessionView, Verdict,
+    InstallRequest, Installer, Limit, Message, Permission, PermissionEffect, Places, Problem, Received, Reply,
+    SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::entry::{Form, entry};
 use crate::host::Host;
-use crate::{decode, encode, examine, hook_installation, install, wire};
+use crate::{decode, encode, examine, hook_installation, install, permissions, wire};
 
 /// The adapter of one host.
 #[derive(Clone, Copy, Debug)]
@@ -96,6 +97,14 @@ impl Installer for Hooks {
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
         install::uninstall(self.host, request)
+    }
+
+    fn permissions(&self, path: &Path, text: &str) -> Result<Vec<Permission>, Problem> {
+        permissions::given(path, text)
+    }
+
+    fn allowed_tool(&self, written: &str) -> Option<Permission> {
+        Some(permissions::permission(PermissionEffect::Allow, written))
     }
 
     fn demands_guard<'a>(&self, settings: &'a BTreeMap<PathBuf, String>) -> Option<&'a Path> {

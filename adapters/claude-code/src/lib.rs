@@ -23,6 +23,7 @@ mod slash_command;
 mod install;
 mod hook_installation;
 mod examine;
+mod permissions;
 mod hooks;
 mod hosts;
 

@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod import;
 mod packs;
 mod schema;
 mod why;
@@ -31,6 +32,8 @@ enum Command {
     Packs(packs::Args),
     /// List the rules of the project, or print one
     Explain(explain::Args),
+    /// Make rules of the permissions that the clients' settings give
+    Import(import::Args),
     /// Show which rules are about a call, and what they see of it
     Why(why::Args),
 }
@@ -51,6 +54,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Command::Schema(args) => schema::run(args, context),
         Command::Packs(args) => packs::run(args, context),
         Command::Explain(args) => explain::run(args, context),
+        Command::Import(args) => import::run(args, context),
         Command::Why(args) => why::run(args, context),
     }
 }

@@ -54,9 +54,11 @@ fn tests_during_which_a_file_changed_prove_nothing() {
         world.start("other");
         assert_eq!(reply(&bash(&world, "s", "1", "cargo test")), Reply::Silent);
         let file = json!({"file_path": world.root().join("a.rs")});
-        assert_eq!(reply(&world.call(editor, "2", "Edit", file)), Reply::Silent);
+        assert_eq!(reply(&world.call(editor, "2", "Edit", file.clone())), Reply::Silent);
         ended(&world, "s", "1", "cargo test", PASSED);
         denied(&bash(&world, "s", "3", "git push"), "rule-rejected");
+        let fields = json!({"tool_name": "Edit", "tool_input": file, "tool_use_id": "2", "tool_response": {}});
+        world.frame(editor, "PostToolUse", fields);
         ran(&world, "s", "4", "sed -i s/a/b/ a.rs && cargo test", PASSED);
         denied(&bash(&world, "s", "5", "git push"), "rule-rejected");
         ran(&world, "s", "6", "cargo test", PASSED);

@@ -1,5 +1,9 @@
 //! Deciding a record again: from the journals alone, with the policy, the state and the facts that it had.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run};
@@ -46,6 +50,9 @@ pub struct Outcome {
     pub differs: Vec<&'static str>,
 }
 
+/// What is done with a record and what deciding it again gives, which may be why it cannot be.
+pub type Visit<'a> = dyn FnMut(&Past, Result<Outcome, String>) -> ControlFlow<()> + 'a;
+
 impl Runtime {
     /// Decides the record with this number in a session's journal again. Nothing is written.
     ///
@@ -54,30 +61,44 @@ impl Runtime {
     /// `command-invalid`: there is no such record. `state-unreadable`, `state-version`: as the journals show.
     pub fn again(&self, project: &Project, session: &str, seq: u64) -> Result<Again, Problem> {
         let mut history = History::open(&self.policies, project, session)?;
-        let past = loop {
-            match history.next_record()? {
-                Some(past) if past.seq == seq => break past,
-                Some(_) => {}
-                None => {
-                    let message = format!("the journal of session `{session}` has no record {seq}");
-                    return Err(Problem::new(Code::CommandInvalid, message));
-                }
+        while let Some(past) = history.next_record()? {
+            if past.seq != seq {
+                continue;
             }
-        };
-        let (before, after) = (history.before(), history.after());
-        let policy = self.policy_of(&past, after, before);
-        let event = Event::from_value(without_digests(past.event.clone()));
-        let (opinions, outcome) = match (policy, event) {
-            (Ok(policy), Ok(event)) if past.problem.is_none() => {
-                let opinions = before.live_runs().map(|run| opinion(&policy, before, run, &event, &past));
-                (opinions.collect(), Ok(outcome(&policy, before, &event, &past, &after.session)))
+            let policy = self.policy_of(&past, history.after(), history.before()).map(Arc::new);
+            let opinions = opinions(policy.as_ref(), history.before(), &past);
+            return Ok(Again { outcome: outcome(policy, &history, &past), opinions, past });
+        }
+        let message = format!("the journal of session `{session}` has no record {seq}");
+        Err(Problem::new(Code::CommandInvalid, message))
+    }
+
+    /// Decides every record in a session's journal again, from the first, until `visit` has enough. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`: as the journals show.
+    pub fn again_each(&self, project: &Project, session: &str, visit: &mut Visit<'_>) -> Result<(), Problem> {
+        let mut history = History::open(&self.policies, project, session)?;
+        let mut loaded: BTreeMap<String, Arc<Policy>> = BTreeMap::new();
+        while let Some(past) = history.next_record()? {
+            let (before, after) = (history.before(), history.after());
+            let runs = before.live_runs().chain(after.session.runs.iter()).map(|run| run.version.as_str());
+            let names = [past.policy.as_str(), after.policy_digest.as_str()].into_iter().chain(runs);
+            let key = names.collect::<Vec<_>>().join(" ");
+            let policy = match loaded.get(&key) {
+                Some(policy) => Ok(Arc::clone(policy)),
+                None => self.policy_of(&past, after, before).map(Arc::new),
+            };
+            if let Ok(policy) = &policy {
+                loaded.entry(key).or_insert_with(|| Arc::clone(policy));
             }
-            (policy, event) => {
-                let silent = |run: &Run| Opinion { decision: None, ..named(run) };
-                (before.live_runs().map(silent).collect(), Err(why_not(&past, policy.err(), event.err())))
+            let outcome = outcome(policy, &history, &past);
+            if visit(&past, outcome).is_break() {
+                break;
             }
-        };
-        Ok(Again { past, opinions, outcome })
+        }
+        Ok(())
     }
 
     /// The policy that a record was decided by, with the skills of the runs that were live before it or joined in it.
@@ -91,17 +112,37 @@ impl Runtime {
     }
 }
 
+/// What the runs that were live before a record say to its event.
+fn opinions(policy: Result<&Arc<Policy>, &Problem>, before: &State, past: &Past) -> Vec<Opinion> {
+    match (policy, Event::from_value(without_digests(past.event.clone()))) {
+        (Ok(policy), Ok(event)) if past.problem.is_none() => {
+            before.live_runs().map(|run| opinion(policy, before, run, &event, past)).collect()
+        }
+        _ => before.live_runs().map(named).collect(),
+    }
+}
+
+/// What deciding a record again gives, or why it cannot be.
+fn outcome(policy: Result<Arc<Policy>, Problem>, history: &History<'_>, past: &Past) -> Result<Outcome, String> {
+    match (policy, Event::from_value(without_digests(past.event.clone()))) {
+        (Ok(policy), Ok(event)) if past.problem.is_none() => {
+            Ok(compared(&policy, history.before(), &event, past, &history.after().session))
+        }
+        (policy, event) => Err(why_not(past, policy.err(), event.err())),
+    }
+}
+
 /// The session's half as a record of this version keeps it: version 1 had no digest of the arguments of a call with an id.
 fn comparable(mut session: state::Session, past: &Past) -> state::Session {
     if past.version == 1 {
         session.calls.iter_mut().filter(|call| call.id.is_some()).for_each(|call| {
-            std::sync::Arc::make_mut(call).input.clear();
+            Arc::make_mut(call).input.clear();
         });
     }
     session
 }
 
-fn outcome(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
+fn compared(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
     let answer = decided_by(policy, before, event, &past.facts);
     let same = [
         ("facts", answer.needs.is_empty()),

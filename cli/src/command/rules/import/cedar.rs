@@ -1,0 +1,163 @@
+//! The rule that a permission becomes.
+//!
+//! What denies or asks may select more than the permission does, what permits never more: where a pattern cannot be said
+//! as a rule, the one is widened and the other is left out.
+
+use phasegate_adapter::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
+
+/// Why a pattern of files cannot permit.
+const TOO_WIDE: &str = "rules cannot say this pattern, and one that permits more would be wrong";
+
+/// The text of the rule; or why there is none. `reason` says where the permission is written, `skill` while which skill is
+/// active it is given.
+pub(super) fn rule(id: &str, permission: &Permission, reason: &str, skill: Option<&str>) -> Result<String, String> {
+    let permits = permission.effect == PermissionEffect::Allow;
+    let (action, mut conditions) = match permission.selects.clone()? {
+        Selection::Tool(tool) => (format!("action == Action::{}", quoted(&tool)), Vec::new()),
+        Selection::Server(server) => (format!("action in Action::{}", quoted(&format!("{server}/*"))), Vec::new()),
+        Selection::ServerTool { server, tool } => {
+            (format!("action == Action::{}", quoted(&format!("{server}/{tool}"))), Vec::new())
+        }
+        Selection::Commands(pattern) => ("action".to_owned(), vec![command(&pattern, permits)]),
+        Selection::Files { changes, files } => ("action".to_owned(), vec![file(changes, &files, permits)?]),
+        Selection::Host(host) => ("action == Action::\"WebFetch\"".to_owned(), vec![of_host(&host, permits)]),
+        Selection::Agent(kind) => {
+            let same = format!("context.input has subagent_type && context.input.subagent_type == {}", quoted(&kind));
+            ("action == Action::\"Agent\"".to_owned(), vec![same])
+        }
+    };
+    conditions.extend(skill.map(|skill| format!("context.skills.contains({})", quoted(skill))));
+    let mut text = format!("@id({})\n", quoted(id));
+    if !permits {
+        text.push_str(&format!("@reason({})\n", quoted(reason)));
+    }
+    if permission.effect == PermissionEffect::Ask {
+        text.push_str("@effect(\"ask\")\n");
+    }
+    let kind = if permits { "permit" } else { "forbid" };
+    text.push_str(&format!("{kind}(principal, {action}, resource)"));
+    conditions.iter().for_each(|condition| text.push_str(&format!("\nwhen {{ {condition} }}")));
+    text.push_str(";\n");
+    Ok(text)
+}
+
+/// A command whose text fits the pattern. What denies it also denies `git -C FOLDER push`.
+fn command(pattern: &str, permits: bool) -> String {
+    let prefix = pattern.strip_suffix(" *").filter(|prefix| !prefix.contains('*'));
+    let words: Vec<&str> = prefix.into_iter().flat_map(str::split_whitespace).collect();
+    let fits = match (words.as_slice(), prefix) {
+        ([program], _) if !permits => format!("context.command.program == {}", quoted(program)),
+        ([program, subcommand], _) if !permits && !subcommand.starts_with('-') => format!(
+            "context.command.program == {} && context.command.subcommand == {}",
+            quoted(program),
+            quoted(subcommand)
+        ),
+        (_, Some(prefix)) => {
+            let text = format!("{prefix} ");
+            format!("(context.command.text == {} || context.command.text like \"{}*\")", quoted(prefix), like(&text))
+        }
+        _ if pattern.contains('*') => format!("context.command.text like \"{}\"", wild(pattern)),
+        _ => format!("context.command.text == {}", quoted(pattern)),
+    };
+    format!("context has command && {fits}")
+}
+
+/// A path that fits the pattern, read or changed. What permits it is about tools for files, not about commands that may do
+/// more with the file.
+fn file(changes: bool, files: &FilePattern, permits: bool) -> Result<String, String> {
+    let access = if changes { "writes" } else { "reads" };
+    let names = if permits { exactly(files).ok_or(TOO_WIDE)? } else { widened(files) };
+    let fits: Vec<String> = names.iter().map(|name| format!("context.path.name like \"{name}\"")).collect();
+    let own = match (permits, files.from) {
+        (false, _) => "",
+        (true, PatternRoot::Root) => "!(context has command) && ",
+        (true, _) => "!(context has command) && context.path.inside && ",
+    };
+    Ok(format!("context has path && {own}context.path.{access} && ({})", fits.join(" || ")))
+}
+
+/// The names that a pattern selects, and more, as texts of `like`.
+fn widened(files: &FilePattern) -> Vec<String> {
+    let pattern = files.pattern.trim_end_matches('/');
+    let one = |name: &str| wild(&name.replace("**", "*").replace(['?', '[', ']', '{', '}'], "*"));
+    // `a/**/b` is also about `a/b`.
+    let mut names = vec![one(pattern)];
+    if pattern.contains("/**/") {
+        names.push(one(&pattern.replace("/**/", "/")));
+    }
+    let mut all = Vec::new();
+    for name in names {
+        let below = (!name.ends_with('*')).then(|| format!("{name}/*"));
+        for name in [Some(name), below].into_iter().flatten() {
+            match files.from {
+                PatternRoot::Root => all.push(format!("/{name}")),
+                PatternRoot::Home => all.push(format!("*/{name}")),
+                // A session may begin in a folder of the project.
+                PatternRoot::Project | PatternRoot::Anywhere => all.extend([name.clone(), format!("*/{name}")]),
+            }
+        }
+    }
+    all
+}
+
+/// The names that a pattern selects, where `like` can say them; `None` where it cannot.
+fn exactly(files: &FilePattern) -> Option<Vec<String>> {
+    let pattern = files.pattern.as_str();
+    let (name, below) = match pattern.strip_suffix("/**") {
+        Some(name) => (name, true),
+        None if pattern == "**" => return Some(vec!["*".to_owned()]),
+        None => (pattern, false),
+    };
+    if name.contains(['*', '?', '[', ']', '{', '}']) || name.ends_with('/') {
+        return None;
+    }
+    let name = if below { format!("{}/*", like(name)) } else { like(name) };
+    match files.from {
+        PatternRoot::Project => Some(vec![name]),
+        PatternRoot::Anywhere => Some(vec![name.clone(), format!("*/{name}")]),
+        PatternRoot::Root => Some(vec![format!("/{name}")]),
+        PatternRoot::Home => None,
+    }
+}
+
+fn of_host(host: &str, permits: bool) -> String {
+    let fits = if permits {
+        let texts = |host: &str| {
+            let schemes = ["https", "http"].map(|scheme| format!("{scheme}://{host}"));
+            let fits =
+                schemes.map(|url| format!("context.input.url == \"{url}\" || context.input.url like \"{url}/*\""));
+            fits.join(" || ")
+        };
+        texts(&like(host))
+    } else {
+        format!("context.input.url like \"*{}*\"", like(host.trim_start_matches("*.")))
+    };
+    format!("context.input has url && ({fits})")
+}
+
+/// A text in Cedar's quotes.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", escaped(text))
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => escaped.extend(['\\', letter]),
+            letter if letter.is_control() => escaped.push_str(&format!("\\u{{{:x}}}", u32::from(letter))),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// A text within a pattern of `like`, in which nothing stands for any text.
+fn like(text: &str) -> String {
+    escaped(text).replace('*', "\\*")
+}
+
+/// A text within a pattern of `like`, in which `*` stands for any text.
+fn wild(text: &str) -> String {
+    escaped(text)
+}
