@@ -2,6 +2,7 @@
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::access::AccessMode;
+use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 
@@ -34,6 +35,27 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let until = result.get("until").and_then(Value::as_i64);
     let until = until.map(|until| format!(" until {}", timestamp(until))).unwrap_or_default();
+    let stays = match args.access.as_str() {
+        "normal" => args.lasts.is_none(),
+        "admin" => true,
+        _ => false,
+    };
+    if stays && readonly_by_config(context)? {
+        let what = if args.access == "admin" { format!("no budget holds{until}, but it") } else { "it".to_owned() };
+        context.out.line(format_args!("{what} stays {}: the config says so", "readonly".bold()));
+        context.out.note("`phasegate access normal --for 30m` lifts that for a time");
+        return Ok(Exit::Done);
+    }
     context.out.line(format_args!("the access of the project is {}{until}", args.access.bold()));
     Ok(Exit::Done)
+}
+
+/// Whether the project is read-only by its config. What a person says holds over that only as `normal` with a time.
+fn readonly_by_config(context: &Context) -> Result<bool, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    Ok(match runtime.current(&project)? {
+        Current::Ready(ready) => ready.policy.access == AccessMode::Readonly,
+        Current::Invalid { .. } | Current::Unguarded => false,
+    })
 }

@@ -7,6 +7,7 @@ use phasegate_core::policy::Mode;
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;
+use crate::meaning;
 use crate::node::Node;
 use crate::report::Finding;
 use crate::source::SettingsSource;
@@ -65,6 +66,12 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, findings: &mut Vec<Fin
 }
 
 fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
+    let (of, spans) = matcher::list(&mut Builder::new(&mut Vec::new(), false), &budget.of, child(node, "of"));
+    // A skill may give labels that are not known here, so that only what is surely misspelt is reported.
+    let mut misspelt = Vec::new();
+    meaning::check_settings(&of, &spans, [], &mut misspelt);
+    misspelt.retain(Finding::is_error);
+    findings.extend(misspelt.into_iter().map(|finding| finding.cause("what matches no call is never counted")));
     if let Some(text) = budget.within.as_ref().filter(|text| duration_ms(text).is_none()) {
         let message = format!("`{text}` is no time");
         let finding = Finding::error(Code::ConfigValue, child(node, "within").span, message);

@@ -17,6 +17,11 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// Whether it forbids using the policy.
+    pub(crate) fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// A mistake that forbids using the policy.
     pub(crate) fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
         Self { code, severity: Severity::Error, span, message: message.into(), cause: None, suggestion: None }

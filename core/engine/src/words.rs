@@ -44,7 +44,15 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     };
     // An alias may stand for any command of the program.
     let stands_for = if command.alias && !pattern.is_empty() { Fit::Doubt } else { Fit::No };
-    program_fits(wanted, program).min(whole.max(without).max(stands_for)).min(plain)
+    let fit = whole.max(without).max(stands_for);
+    let fit = if fit == Fit::No && fits_behind_toolchain(pattern, arguments) { Fit::Doubt } else { fit };
+    program_fits(wanted, program).min(fit).min(plain)
+}
+
+/// Whether the words of a pattern stand behind a toolchain: `cargo +nightly publish`.
+fn fits_behind_toolchain(pattern: &[&str], arguments: &[Word]) -> bool {
+    let Some((first, rest)) = arguments.split_first() else { return false };
+    matches!(first, Word::Known(text) if text.starts_with('+')) && words_fit(pattern, rest) != Fit::No
 }
 
 /// Whether a text that was not read as a line of the shell has the program of a pattern as a word.
@@ -282,6 +290,8 @@ mod tests {
             ("git -C x push", "git -C x push", 2, Fit::Yes),
             ("git push *", "git --git-dir=x push", 1, Fit::Doubt),
             ("git push *", "git -C push commit", 2, Fit::No),
+            ("cargo publish *", "cargo +nightly publish", 0, Fit::Doubt),
+            ("cargo publish *", "cargo +nightly test publish", 0, Fit::No),
         ];
         for (pattern, line, options, wanted) in cases {
             assert_eq!(fits(&given(line, options), pattern), wanted, "{pattern}: {line}");

@@ -23,6 +23,8 @@ const MAX_PARTS: usize = 2048;
 
 /// The steps of a rule that is read the first time.
 const RULE_STEPS: usize = 128;
+/// How the names of programs end on Windows.
+const PROGRAM_ENDS: [&str; 4] = [".exe", ".com", ".cmd", ".bat"];
 
 /// What a judgement that is taken back has noted.
 pub(crate) struct Mark {
@@ -267,6 +269,8 @@ impl<'t> Walk<'t> {
         }
         if self.renames && self.unheard {
             command.words.splice(..1, [Word::Unknown, Word::Unknown]);
+        } else if self.unheard && self.is_other_spelling(fields) {
+            command.words.splice(..1, [Word::Unknown]);
         }
         command.verdict = finding.verdict;
         command.status = self.status;
@@ -288,6 +292,16 @@ impl<'t> Walk<'t> {
         let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
         self.parts.push(Part { command, words, because, decides, unnamed, computed, folders });
         self.note(finding);
+    }
+
+    /// Whether the program is a known one where names of files have no case, or where programs end with `.exe`.
+    fn is_other_spelling(&self, fields: &[Field]) -> bool {
+        let Some(name) = fields.first().and_then(Field::known) else { return false };
+        let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+        // Both ways: some letters have a lower case only by way of their upper one.
+        let folded = file.to_uppercase().to_lowercase();
+        let bare = PROGRAM_ENDS.iter().find_map(|end| folded.strip_suffix(end)).unwrap_or(&folded);
+        bare != name && self.table.knows(bare)
     }
 
     /// A part that stands for what the walk did not read: any command.

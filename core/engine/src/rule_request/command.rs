@@ -120,6 +120,12 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
         Some(Word::Unknown | Word::Value) => Value::Unknown,
         // An alias may stand for any command of the program.
         Some(_) if command.alias => Value::Unknown,
+        // The toolchain of `cargo +nightly publish`.
+        Some(Word::Known(text)) if text.starts_with('+') => match rest.get(1) {
+            Some(Word::Known(next)) => Value::Maybe(next),
+            Some(_) => Value::Unknown,
+            None => Value::Text(""),
+        },
         // Which of its options take the next word, nobody says.
         Some(Word::Known(text)) if text.starts_with('-') => {
             if may_follow() {
