@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 use self::command::Words;
 use self::path::Place;
 use crate::access::AccessMode;
-use crate::analysis::{PathInPart, PathUse, SimpleCommand};
+use crate::analysis::{PathInPart, PathUse, SimpleCommand, UNKNOWN, UNNAMED};
 use crate::change::Change;
 use crate::classifier::is_child;
 use crate::eval::World;
@@ -119,7 +119,8 @@ impl<'a> RuleCall<'a> {
     pub(crate) fn shown(&self, part: usize) -> Option<String> {
         let place = self.places().into_iter().nth(part)?;
         let text = place.command.and_then(|number| self.commands.get(number)).and_then(|words| words.text.clone());
-        text.or_else(|| place.written.map(String::from))
+        let is_path = |written: &&str| ![UNKNOWN, UNNAMED].contains(written);
+        text.or_else(|| place.written.filter(is_path).map(String::from))
     }
 
     /// The simple command of each part of the call.
