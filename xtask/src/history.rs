@@ -23,6 +23,6 @@ pub(crate) fn run(args: &Args) -> Result {
         test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
         test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
     }
-    let tests = ["oracle", "compile", "it", "history"];
+    let tests = ["oracle", "compile", "cedar", "history"];
     run_command(test.args(tests.iter().flat_map(|name| ["--test", name])).args(["--", "--nocapture"]))
 }
