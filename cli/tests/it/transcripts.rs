@@ -74,6 +74,8 @@ fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
         (r#"{"decision": "deny", "code": "not-done", "reason": "the \"push\" phase"}"#, 0, "1 expectation, all met"),
         (r#"{"decision": "allow"}"#, 1, "one.jsonl:2: expected decision \"allow\", got \"deny\""),
         ("3", 1, "one.jsonl:2: `expect` is not an object"),
+        (r#"{"decison": "deny"}"#, 1, "one.jsonl:2: no answer has `decison`: did you mean `decision`?"),
+        (r#"{"rule": "no-publish"}"#, 1, "one.jsonl:2: expected rule \"no-publish\", got null"),
     ] {
         let world = project("release", &[("one.jsonl".into(), push.replace("EXPECT", expect))]);
         let text = world.run(&["check", "--tests"], status);
@@ -89,6 +91,25 @@ fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
     unused.write(".phasegate/config.yaml", "mode: block\n");
     unused.write(".phasegate/tests/one.jsonl", &push.replace("EXPECT", r#"{"decision": "deny"}"#));
     assert!(unused.run(&["check", "--tests"], 1).contains("one.jsonl:1: "), "no skill is left out in silence");
+}
+
+#[test]
+fn a_transcript_names_the_rule_that_decides() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "rules: {packs: [no-force-push, read-only-production]}\n");
+    let line = |command: &str, expect: &str| {
+        format!(r#"{{"event": "tool_call", "tool": "Bash", "input": {{"command": "{command}"}}, "expect": {expect}}}"#)
+    };
+    let denied = line("git push -f", r#"{"decision": "deny", "rule": "no-force-push/force"}"#);
+    let passes = line("git push", r#"{"decision": "allow", "rule": null}"#);
+    world.write(".phasegate/tests/push.jsonl", &format!("{denied}\n{passes}\n"));
+    world.run(&["check", "--tests"], 0);
+    world.write(".phasegate/tests/push.jsonl", &line("git push -f", r#"{"rule": "no-force-push/remove"}"#));
+    let text = world.run(&["check", "--tests"], 1);
+    assert!(
+        text.contains("push.jsonl:1: expected rule \"no-force-push/remove\", got \"no-force-push/force\""),
+        "{text}"
+    );
 }
 
 #[test]

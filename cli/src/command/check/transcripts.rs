@@ -1,5 +1,6 @@
 //! `phasegate check --tests`: transcripts that say what they expect, played with the configs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,12 @@ use crate::output::Failure;
 const FOLDER: &str = "tests";
 /// The parts of an answer of which a transcript names a piece; all others are compared whole.
 const TEXTS: [&str; 2] = ["reason", "recovery"];
+/// The name of the rule that denied, asked or warned.
+const RULE: &str = "rule";
+/// Where an answer has that name.
+const RULE_NAME: &str = "/admission/rule_name";
+/// What only some answers have.
+const OTHERS: [&str; 3] = [RULE, "admission", "branches"];
 
 /// What became of one transcript.
 pub(super) struct Played {
@@ -81,7 +88,9 @@ fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure
             continue;
         };
         for (key, wanted) in fields {
-            if let Some(got) = differs(key, wanted, &output) {
+            if let Some(message) = unknown(key, &output) {
+                wrong(message);
+            } else if let Some(got) = differs(key, wanted, &output) {
                 wrong(format!("expected {key} {wanted}, got {got}"));
             }
         }
@@ -94,9 +103,25 @@ fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure
     Ok(played)
 }
 
+/// Why no answer has a field of this name.
+fn unknown(key: &str, output: &Value) -> Option<String> {
+    let fields = output.as_object().into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
+    let known: BTreeSet<&str> = fields.chain(OTHERS).collect();
+    if known.contains(key) {
+        return None;
+    }
+    let near = known.iter().map(|name| (strsim::damerau_levenshtein(key, name), *name)).min();
+    let help = match near.filter(|(edits, _)| *edits <= 2) {
+        Some((_, name)) => format!("did you mean `{name}`?"),
+        None => format!("an answer has {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Some(format!("no answer has `{key}`: {help}"))
+}
+
 /// What the answer has instead; `None` if it is as expected.
 fn differs(key: &str, wanted: &Value, output: &Value) -> Option<Value> {
-    let got = output.get(key).cloned().unwrap_or_default();
+    let got = if key == RULE { output.pointer(RULE_NAME) } else { output.get(key) };
+    let got = got.cloned().unwrap_or_default();
     let holds = match (wanted.as_str(), got.as_str()) {
         (Some(piece), Some(text)) if TEXTS.contains(&key) => text.contains(piece),
         _ => got == *wanted,

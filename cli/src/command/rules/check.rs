@@ -2,6 +2,7 @@
 
 use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile_knowing, rule_texts};
 use phasegate_core::Code;
+use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
 use crate::command::check::{as_json, count, print};
@@ -32,6 +33,14 @@ pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(rules, "rule")));
     }
     Ok(if errors > 0 { Exit::No } else { Exit::Done })
+}
+
+/// How many mistakes the rules have.
+pub(super) fn mistakes(runtime: &Runtime, project: &Project) -> usize {
+    let found = runtime.discover(project);
+    let compiled = compile_knowing(&found.files, &runtime.known(project));
+    let all = found.problems.iter().chain(&compiled.diagnostics);
+    all.filter(|one| one.severity == Severity::Error && is_about_rules(one, &found.files)).count()
 }
 
 /// Whether it is about a rule: by its code, or by the file in which it was found or that could not be read.

@@ -4,6 +4,8 @@ use owo_colors::OwoColorize as _;
 use phasegate_config::{RuleText, rule_texts};
 use serde_json::{Value, json};
 
+use super::check;
+use crate::command::check::count;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -44,6 +46,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
                 context.out.line(format_args!("        {}", rule.reason));
             }
         }
+    }
+    let mistakes = check::mistakes(&runtime, &project);
+    if mistakes > 0 {
+        context.out.note(format_args!(
+            "{}: the rules have {}, so a session that begins now has every call denied; `phasegate rules check` says which",
+            "warning".yellow(),
+            count(mistakes, "mistake")
+        ));
     }
     Ok(Exit::Done)
 }
