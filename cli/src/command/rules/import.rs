@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Adapter, Permission, PermissionEffect};
-use phasegate_config::{Kind, Level, Severity, SourceFile, compile_knowing, front_matter};
+use phasegate_config::{Kind, Level, Severity, SourceFile, compile, front_matter};
 use phasegate_runtime::files::{Readers, replace};
 use serde_json::{Value, json};
 
+use self::cedar::Given;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -66,7 +67,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let imported = imported(args, context, &project.root)?;
     let rules: Vec<&(String, String)> = imported.iter().filter_map(|one| one.rule.as_ref().ok()).collect();
     let text = rules.iter().fold(HEADER.to_owned() + "\n", |text, (_, rule)| text + "\n" + rule);
-    checked(&text, context)?;
     report(context, &imported);
     if rules.is_empty() {
         context.out.note("the settings give no permission that a rule can be made of");
@@ -93,6 +93,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// The permissions of all files, in their order; one that two files give is there once.
 fn imported(args: &Args, context: &Context, root: &Path) -> Result<Vec<Imported>, Failure> {
+    let runtime = context.runtime()?;
+    let mut others = runtime.discover(&context.find_project(&runtime)?).files;
+    others.retain(|file| !Path::new(&file.path).ends_with(FILE));
+    let home = &runtime.locations.home;
     let mut found: Vec<Imported> = Vec::new();
     for file in files(args, context, root)? {
         let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
@@ -111,7 +115,9 @@ fn imported(args: &Args, context: &Context, root: &Path) -> Result<Vec<Imported>
             let number = found.iter().filter(|one| one.permission.effect == permission.effect).count() + 1;
             let id = format!("imported-{word}-{number}");
             let reason = format!("{shown} has {word} `{}`", permission.written);
-            let rule = cedar::rule(&id, &permission, &reason, skill.as_deref()).map(|text| (id, text));
+            let given = Given { reason: &reason, skill: skill.as_deref(), root, home };
+            let rule = cedar::rule(&id, &permission, &given);
+            let rule = rule.and_then(|text| readable(&text, &others).map(|()| (id, text)));
             found.push(Imported { permission, file: shown.clone(), skill: skill.clone(), rule });
         }
     }
@@ -141,11 +147,16 @@ fn adapters() -> impl Iterator<Item = &'static dyn Adapter> {
 /// What a settings file gives, as the client reads it whose file it is.
 fn given(file: &Path, text: &str) -> Result<Vec<Permission>, Failure> {
     let mut given = Vec::new();
+    let mut is_known = false;
     for adapter in adapters() {
         let is_own = |name: &String| file.ends_with(name.trim_start_matches("~/").trim_start_matches('/'));
         if adapter.installer().places().settings.iter().any(is_own) {
+            is_known = true;
             given.extend(adapter.installer().permissions(file, text)?);
         }
+    }
+    if !is_known {
+        return Err(Failure::new(format!("`{}` is no settings file of a client, and no `{SKILL}`", file.display())));
     }
     Ok(given)
 }
@@ -188,19 +199,14 @@ fn entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// Whether the rules can be read beside those that are there.
-fn checked(text: &str, context: &Context) -> Result<(), Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
-    let mut files = runtime.discover(&project).files;
-    files.retain(|file| !Path::new(&file.path).ends_with(FILE));
+/// Why a rule cannot be read beside the other configs: a tool that no client is known to have, for example.
+fn readable(text: &str, others: &[SourceFile]) -> Result<(), String> {
     let (path, text) = (FILE.to_owned(), text.to_owned());
-    files.push(SourceFile { path, text, level: Level::Project, kind: Kind::Rules });
-    let compiled = compile_knowing(&files, &runtime.known(&project));
+    let own = SourceFile { path, text, level: Level::Project, kind: Kind::Rules };
+    let files: Vec<SourceFile> = others.iter().cloned().chain([own]).collect();
+    let compiled = compile(&files);
     let wrong = compiled.diagnostics.iter().find(|found| found.path == FILE && found.severity == Severity::Error);
-    wrong.map_or(Ok(()), |found| {
-        Err(Failure::new(format!("the permissions make a rule that cannot be read: {}", found.message)))
-    })
+    wrong.map_or(Ok(()), |found| Err(found.message.clone()))
 }
 
 /// Whether the file there is one that `import` wrote.

@@ -3,14 +3,31 @@
 //! What denies or asks may select more than the permission does, what permits never more: where a pattern cannot be said
 //! as a rule, the one is widened and the other is left out.
 
+use std::path::Path;
+
 use phasegate_adapter::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 
 /// Why a pattern of files cannot permit.
 const TOO_WIDE: &str = "rules cannot say this pattern, and one that permits more would be wrong";
 
-/// The text of the rule; or why there is none. `reason` says where the permission is written, `skill` while which skill is
-/// active it is given.
-pub(super) fn rule(id: &str, permission: &Permission, reason: &str, skill: Option<&str>) -> Result<String, String> {
+/// What a shell reads, and the words of a command no longer have.
+const OF_SHELL: &[char] = &['|', '&', ';', '<', '>', '(', ')', '$', '`', '"', '\'', '\\', '\n'];
+
+/// Where a permission is given.
+pub(super) struct Given<'a> {
+    /// The file and the entry, as a reason.
+    pub(super) reason: &'a str,
+    /// The skill while which is active it is given.
+    pub(super) skill: Option<&'a str>,
+    /// The project's folder.
+    pub(super) root: &'a Path,
+    /// The user's home folder.
+    pub(super) home: &'a Path,
+}
+
+/// The text of the rule; or why there is none.
+pub(super) fn rule(id: &str, permission: &Permission, given: &Given<'_>) -> Result<String, String> {
+    let Given { reason, skill, .. } = *given;
     let permits = permission.effect == PermissionEffect::Allow;
     let (action, mut conditions) = match permission.selects.clone()? {
         Selection::Tool(tool) => (format!("action == Action::{}", quoted(&tool)), Vec::new()),
@@ -18,9 +35,9 @@ pub(super) fn rule(id: &str, permission: &Permission, reason: &str, skill: Optio
         Selection::ServerTool { server, tool } => {
             (format!("action == Action::{}", quoted(&format!("{server}/{tool}"))), Vec::new())
         }
-        Selection::Commands(pattern) => ("action".to_owned(), vec![command(&pattern, permits)]),
-        Selection::Files { changes, files } => ("action".to_owned(), vec![file(changes, &files, permits)?]),
-        Selection::Host(host) => ("action == Action::\"WebFetch\"".to_owned(), vec![of_host(&host, permits)]),
+        Selection::Commands(pattern) => ("action".to_owned(), vec![command(&pattern, permits)?]),
+        Selection::Files { changes, files } => ("action".to_owned(), vec![file(changes, &files, permits, given)?]),
+        Selection::Host(host) => ("action == Action::\"WebFetch\"".to_owned(), vec![of_host(&host, permits)?]),
         Selection::Agent(kind) => {
             let same = format!("context.input has subagent_type && context.input.subagent_type == {}", quoted(&kind));
             ("action == Action::\"Agent\"".to_owned(), vec![same])
@@ -42,7 +59,17 @@ pub(super) fn rule(id: &str, permission: &Permission, reason: &str, skill: Optio
 }
 
 /// A command whose text fits the pattern. What denies it also denies `git -C FOLDER push`.
-fn command(pattern: &str, permits: bool) -> String {
+fn command(pattern: &str, permits: bool) -> Result<String, String> {
+    if pattern.contains(OF_SHELL) {
+        return Err("rules see the words of each command, and not what joins or quotes them".to_owned());
+    }
+    let program = pattern.split_whitespace().next().unwrap_or_default();
+    if program.contains('=') {
+        return Err("rules see no assignments before a command".to_owned());
+    }
+    if !permits && program.contains('/') {
+        return Err("a program in a system folder has no folder in rules: name the program alone".to_owned());
+    }
     let prefix = pattern.strip_suffix(" *").filter(|prefix| !prefix.contains('*'));
     let words: Vec<&str> = prefix.into_iter().flat_map(str::split_whitespace).collect();
     let fits = match (words.as_slice(), prefix) {
@@ -52,19 +79,31 @@ fn command(pattern: &str, permits: bool) -> String {
             quoted(program),
             quoted(subcommand)
         ),
-        (_, Some(prefix)) => {
-            let text = format!("{prefix} ");
-            format!("(context.command.text == {} || context.command.text like \"{}*\")", quoted(prefix), like(&text))
+        (words, Some(_)) => {
+            let prefix = words.join(" ");
+            format!(
+                "(context.command.text == {} || context.command.text like \"{} *\")",
+                quoted(&prefix),
+                like(&prefix)
+            )
         }
         _ if pattern.contains('*') => format!("context.command.text like \"{}\"", wild(pattern)),
         _ => format!("context.command.text == {}", quoted(pattern)),
     };
-    format!("context has command && {fits}")
+    Ok(format!("context has command && {fits}"))
 }
 
 /// A path that fits the pattern, read or changed. What permits it is about tools for files, not about commands that may do
 /// more with the file.
-fn file(changes: bool, files: &FilePattern, permits: bool) -> Result<String, String> {
+fn file(changes: bool, files: &FilePattern, permits: bool, given: &Given<'_>) -> Result<String, String> {
+    if files.pattern.split('/').any(|part| part == "..") {
+        return Err("rules know files by names without `..`".to_owned());
+    }
+    if !permits && may_be_inside(files, given) {
+        return Err(
+            "it may be about files of the project, which rules know by names that begin in its folder".to_owned()
+        );
+    }
     let access = if changes { "writes" } else { "reads" };
     let names = if permits { exactly(files).ok_or(TOO_WIDE)? } else { widened(files) };
     let fits: Vec<String> = names.iter().map(|name| format!("context.path.name like \"{name}\"")).collect();
@@ -74,6 +113,19 @@ fn file(changes: bool, files: &FilePattern, permits: bool) -> Result<String, Str
         (true, _) => "!(context has command) && context.path.inside && ",
     };
     Ok(format!("context has path && {own}context.path.{access} && ({})", fits.join(" || ")))
+}
+
+/// Whether a pattern from the root or the home folder may select files of the project.
+fn may_be_inside(files: &FilePattern, given: &Given<'_>) -> bool {
+    let from = match files.from {
+        PatternRoot::Root => Path::new("/"),
+        PatternRoot::Home => given.home,
+        PatternRoot::Project | PatternRoot::Anywhere => return false,
+    };
+    let begins = files.pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    let begins = from.join(begins).display().to_string();
+    let root = given.root.display().to_string();
+    root.starts_with(&begins) || begins.starts_with(&root)
 }
 
 /// The names that a pattern selects, and more, as texts of `like`.
@@ -102,6 +154,9 @@ fn widened(files: &FilePattern) -> Vec<String> {
 
 /// The names that a pattern selects, where `like` can say them; `None` where it cannot.
 fn exactly(files: &FilePattern) -> Option<Vec<String>> {
+    if files.from == PatternRoot::Home {
+        return None;
+    }
     let pattern = files.pattern.as_str();
     let (name, below) = match pattern.strip_suffix("/**") {
         Some(name) => (name, true),
@@ -120,19 +175,21 @@ fn exactly(files: &FilePattern) -> Option<Vec<String>> {
     }
 }
 
-fn of_host(host: &str, permits: bool) -> String {
+/// A page of a host. Cedar compares letter by letter, so what denies a host denies it in the case that is written.
+fn of_host(host: &str, permits: bool) -> Result<String, String> {
+    if permits && host.contains('*') {
+        return Err(TOO_WIDE.to_owned());
+    }
     let fits = if permits {
-        let texts = |host: &str| {
-            let schemes = ["https", "http"].map(|scheme| format!("{scheme}://{host}"));
-            let fits =
-                schemes.map(|url| format!("context.input.url == \"{url}\" || context.input.url like \"{url}/*\""));
-            fits.join(" || ")
+        let urls = ["https", "http"].map(|scheme| format!("{scheme}://{host}"));
+        let of = |url: &String| {
+            format!("context.input.url == {} || context.input.url like \"{}/*\"", quoted(url), like(url))
         };
-        texts(&like(host))
+        urls.each_ref().map(of).join(" || ")
     } else {
-        format!("context.input.url like \"*{}*\"", like(host.trim_start_matches("*.")))
+        format!("context.input.url like \"*{}*\"", wild(host.trim_start_matches("*.")))
     };
-    format!("context.input has url && ({fits})")
+    Ok(format!("context.input has url && ({fits})"))
 }
 
 /// A text in Cedar's quotes.
