@@ -147,3 +147,22 @@ fn such_a_write_counts_as_running_programs() {
         denied(&write(path, id), "forbidden");
     }
 }
+
+#[test]
+fn a_session_after_a_cleared_one_trusts_no_more_than_it() {
+    let world = world();
+    let config = json!({"file_path": ".git/config", "old_string": "x", "new_string": "fsmonitor = x"});
+    changed(&world, "before", &Call { tool: "Edit".into(), input: config });
+    world.frame("before", "SessionEnd", json!({"reason": "clear"}));
+    world.frame("after", "SessionStart", json!({"source": "clear"}));
+    world.call("after", "s", "Skill", json!({"skill": "review"}));
+    for (id, tool, input) in [
+        ("1", "Edit", json!({"file_path": "notes.md", "old_string": "x", "new_string": "y"})),
+        ("2", "Read", json!({"file_path": "notes.md"})),
+    ] {
+        world.call("after", id, tool, input.clone());
+        world.ok("after", id, tool, input);
+    }
+    denied(&world.call("after", "4", "Bash", bash("git status")), "unlisted");
+    assert!(!matches!(reply(&world.call("after", "5", "Bash", bash("ls"))), Reply::Denied(_)));
+}

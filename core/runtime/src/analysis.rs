@@ -3,6 +3,7 @@
 mod arguments;
 mod cargo_config;
 mod descendants;
+mod embedded;
 mod clients;
 mod copied;
 mod linked;

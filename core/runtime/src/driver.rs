@@ -3,6 +3,7 @@
 //! Every way that records decides through here: a hook and a control command with one event, the session cache with a
 //! batch, a probe on a store in memory.
 
+mod distrust;
 mod not_in_force;
 mod policy_choice;
 mod record;
@@ -225,6 +226,7 @@ impl<'a> Driver<'a> {
             self.name_session();
             return Err(self.note_problem(event.to_value(), problem));
         }
+        self.keep_distrust(&event);
         // Only a record knows what was left out of it.
         if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
             (analysis.redacted, analysis.open) = (None, false);

@@ -22,6 +22,7 @@ mod sed;
 mod shell;
 mod statement;
 mod replace;
+mod response_file;
 pub(crate) mod tar;
 mod temporary;
 mod tool;
@@ -34,6 +35,7 @@ use crate::walk::Walk;
 use command::Command;
 
 /// Runs a check; `None` says that nothing is worse than the rule says.
+#[expect(clippy::too_many_lines, reason = "an arm for each check")]
 pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     match check {
         Check::Find => find::find(walk, command),
@@ -78,6 +80,11 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitConfig => git::config(walk, command),
         Check::GitTemplate => git::template(walk, command),
         Check::GitFirst => git::first(command),
+        Check::Patch => {
+            walk.unnamed |= !command.has(&["dry-run", "version"]);
+            None
+        }
+        Check::ResponseFile => response_file::check(command),
         Check::RemoteName => git::remote_name(command),
         Check::GitUrl => git::url(command),
         Check::GhApi => forge::api(command),

@@ -71,6 +71,9 @@ const ROWS: [Row; 8] = [
             "**/rust-toolchain{,.toml}",
             "~/.config/go/env",
             "**/.mvn/{jvm.config,maven.config,extensions.xml}",
+            // They name files of other repositories, which are fetched.
+            "**/kustomization{,.yaml,.yml}",
+            "**/{,docker-,podman-}compose{,.*,-*}.{yaml,yml}",
             "~/.mavenrc",
             "/etc/mavenrc",
         ],
@@ -110,7 +113,13 @@ const ROWS: [Row; 8] = [
         readers: Readers::Programs,
         text: Text::Any,
         paths: &[
-            "~/.{curlrc,wgetrc,sqliterc,psqlrc,my.cnf,ackrc,lessfilter}",
+            "~/.{curlrc,wgetrc,sqliterc,psqlrc,my.cnf,ackrc,lessfilter,lesskey,less,manpath,colordiffrc,exiftool_config}",
+            "~/.ssh/config",
+            "~/.rustup/settings.toml",
+            "~/.local/lib/python*/site-packages/*.pth",
+            "**/.ackrc",
+            "**/.exiftool_config",
+            "**/.terraform/providers/**",
             "~/.kube/config",
             "~/.aws/config",
             "~/.docker/config.json",
@@ -215,9 +224,20 @@ const KEYS: [&str; 26] = [
     "tag.sort",
 ];
 
+/// Whether a file's name is an option, or a file of options, to a program that gets it from a pattern, or a word of it to one
+/// that gets it from `xargs`.
+fn may_be_option(name: &str) -> bool {
+    let is_option =
+        |word: &str| word.strip_prefix('-').is_some_and(|rest| rest.starts_with(|letter: char| letter != ' '));
+    name.starts_with('@') || name.split(char::is_whitespace).any(is_option)
+}
+
 /// The commands that obey the file, where its new text, if that is known, may change what they run. `path` is absolute.
 #[must_use]
 pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
+    if path.rsplit('/').next().is_some_and(may_be_option) {
+        return Some(Readers::Programs);
+    }
     let (path, home) = (path.to_lowercase(), home.to_lowercase());
     let fits = |pattern: &str| match pattern.strip_prefix("~/") {
         Some(below) => {
@@ -276,6 +296,12 @@ mod tests {
             ("/p/.git/config", Some(Repository)),
             ("/p/.GIT/Config", Some(Repository)),
             ("/p/.git", Some(Repository)),
+            ("/p/plans/-e1e touch x;#.md", Some(Programs)),
+            ("/p/plans/a -i b.md", Some(Programs)),
+            ("/p/plans/--x", Some(Programs)),
+            ("/p/plans/@x.md", Some(Programs)),
+            ("/p/plans/notes - copy.md", None),
+            ("/p/plans/a-b.md", None),
             ("/p/.git/hooks/post-index-change", Some(Repository)),
             ("/p/.git/modules/a/config", Some(Repository)),
             ("/p/a/.gitattributes", Some(Repository)),

@@ -279,7 +279,9 @@ impl<'t> Walk<'t> {
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
-        command.besides = std::mem::take(&mut self.besides);
+        // What talks to another machine and changes something does more than write a file.
+        let elsewhere = command.network && matches!(command.verdict, Verdict::Write | Verdict::Send) && !self.unnamed;
+        command.besides = std::mem::take(&mut self.besides) || elsewhere;
         command.unheard = std::mem::take(&mut self.unheard);
         command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();

@@ -96,8 +96,13 @@ impl<'w> CommandWords<'w> {
     /// Looks at the words of a simple command.
     #[must_use]
     pub fn of(words: &'w [Word]) -> Self {
-        let changes = |word: &Word| matches!(word, Word::Known(text) if verb::changes(text));
-        Self { words, changes: words.iter().map(changes).collect() }
+        let before = core::iter::once(None).chain(words.iter().map(Some));
+        let changes = |(word, before): (&Word, Option<&Word>)| match (before, word) {
+            (Some(Word::Known(before)), Word::Known(text)) => verb::changes(text) || verb::pair_changes(before, text),
+            (_, Word::Known(text)) => verb::changes(text),
+            (_, Word::Unknown | Word::Value) => false,
+        };
+        Self { words, changes: words.iter().zip(before).map(changes).collect() }
     }
 
     fn each(&self) -> impl Iterator<Item = (&'w Word, bool)> {

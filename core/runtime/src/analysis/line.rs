@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{in_part, linked, no_index, runs_in, shadowed, tests};
+use super::{embedded, in_part, linked, no_index, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// What is known of programs, and how far the repository is trusted.
@@ -73,9 +73,10 @@ pub(crate) fn read_line(
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let mut judged = judge(line, &shell.table, shell.trust.clone());
-    if shadowed::any(&judged, &base) {
-        let mut trust = shell.trust.clone();
-        trust.lost.insert(Readers::Modules);
+    let mut trust = shell.trust.clone();
+    trust.lost.extend(shadowed::any(&judged, &base).then_some(Readers::Modules));
+    trust.lost.extend(embedded::any(&judged, &base, root).then_some(Readers::Repository));
+    if trust.lost != shell.trust.lost {
         judged = judge(line, &shell.table, trust);
     }
     if let Some(home) = &shell.home {

@@ -8,10 +8,16 @@ use super::rough::patterns;
 
 /// What hands on to another command what a list prints.
 const HANDS_ON: [&str; 8] = ["xargs", "parallel", "read ", "mapfile", "readarray", "$(", "`", "select "];
-/// Programs that list what a folder holds.
-const LISTS: [&str; 4] = ["ls", "dir", "vdir", "gls"];
-/// Their options with which they list hidden names too, by letter and by name.
-const HIDDEN: (&str, [&str; 2]) = ("aAf", ["--all", "--almost-all"]);
+/// Programs that list what a folder holds, and their options with which they list hidden names too, by letter and by name.
+const LISTS: [(&str, &str, &[&str]); 7] = [
+    ("ls", "aAf", &["--all", "--almost-all"]),
+    ("dir", "aAf", &["--all", "--almost-all"]),
+    ("vdir", "aAf", &["--all", "--almost-all"]),
+    ("gls", "aAf", &["--all", "--almost-all"]),
+    ("tree", "a", &[]),
+    ("fd", "Hu", &["--hidden", "--unrestricted"]),
+    ("rg", ".u", &["--hidden", "--unrestricted"]),
+];
 /// The most patterns of a line that are held against what it changes.
 const MOST: usize = 32;
 
@@ -51,12 +57,17 @@ fn hidden() -> Pattern {
 fn lists_hidden(part: &Part) -> bool {
     let words: Vec<String> = part.words.iter().filter_map(Pattern::text).collect();
     let Some((program, rest)) = words.split_first() else { return false };
-    let shows = |word: &String| match word.strip_prefix('-') {
-        Some(_) if word.starts_with("--") => HIDDEN.1.iter().any(|name| name.starts_with(word.as_str())),
-        Some(letters) => letters.contains(|letter| HIDDEN.0.contains(letter)),
+    let name = program.rsplit('/').next().unwrap_or_default();
+    // They always do.
+    if name == "compgen" || (name == "git" && rest.first().is_some_and(|word| word == "status")) {
+        return true;
+    }
+    let Some((_, letters, names)) = LISTS.iter().find(|(lists, ..)| *lists == name) else { return false };
+    rest.iter().any(|word| match word.strip_prefix('-') {
+        Some(_) if word.starts_with("--") => names.iter().any(|name| name.starts_with(word.as_str())),
+        Some(given) => given.contains(|letter| letters.contains(letter)),
         None => false,
-    };
-    program.rsplit('/').next().is_some_and(|name| LISTS.contains(&name)) && rest.iter().any(shows)
+    })
 }
 
 /// The path with these names where it ends with anything; the names themselves where they say the whole path.

@@ -70,7 +70,8 @@ impl Place<'_> {
             None => matched(path, self.base, home).iter().filter_map(|path| Some(path.to_str()?.to_owned())).collect(),
         };
         let words = part.filter(|part| copies(part)).map(|part| part.words.iter().skip(1)).into_iter().flatten();
-        let sources: Vec<PathBuf> = words.filter_map(Pattern::text).map(PathBuf::from).collect();
+        let words = words.filter_map(Pattern::text).filter(|word| !word.starts_with('-'));
+        let sources: Vec<PathBuf> = words.map(PathBuf::from).collect();
         let names = sources.iter().filter_map(|source| source.file_name()?.to_str());
         // What a folder holds lands with it; only repositories are looked for.
         let holds = sources.iter().any(|source| self.base.join(source).join(".git").symlink_metadata().is_ok());

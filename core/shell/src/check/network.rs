@@ -55,15 +55,21 @@ fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str]) {
 
 /// Takes note of the files that have the last names of addresses, or of the folder in which options of these names put them.
 fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], folders: &[&str]) {
-    if let Some(folder) = command.values(folders).last() {
-        return walk.touch(folder, Access::Write);
-    }
+    let folder = command.values(folders).last();
     for address in addresses {
         let path = address.known().map(|text| text.split_once("://").map_or(text, |(_, rest)| rest));
         let name = path.and_then(|path| path.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
         match name.filter(|name| !name.is_empty() && !name.contains(['{', '['])) {
-            Some(name) => walk.touch(&Field::text(name, address.span), Access::Write),
-            None => walk.unnamed = true,
+            Some(name) => {
+                let mut path = folder.cloned().unwrap_or_else(|| Field::text("", address.span));
+                path.push_text(if folder.is_some() { "/" } else { "" });
+                path.push_text(name);
+                walk.touch(&path, Access::Write);
+            }
+            None => match folder {
+                Some(folder) => walk.touch(folder, Access::Write),
+                None => walk.unnamed = true,
+            },
         }
     }
 }

@@ -58,6 +58,15 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         touch_sqlite(walk, command, &statements);
         return Some(Finding::new(Verdict::Write, because, command.span));
     }
+    // What a view or a trigger of the database calls may run a program.
+    if local
+        && command.scan.operands.first().is_some_and(|field| field.known() != Some(":memory:"))
+        && !command.has(&["safe"])
+    {
+        let because = "a view of the database can run a program, unless `-safe` is given";
+        touch_sqlite(walk, command, &statements);
+        return Some(Finding::new(Verdict::Write, because, command.span));
+    }
     if statements.is_empty() && !(command.name == "psql" && command.has(&["l"])) {
         return Some(Finding::new(
             Verdict::Unknown,
@@ -103,6 +112,8 @@ fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field
                 }
             }
             None => {
+                // A trigger of the database can run a program.
+                walk.besides |= !command.has(&["safe"]);
                 walk.touch(
                     &path.map_or_else(|| (*database).clone(), |path| Field::text(path, database.span)),
                     Access::Write,

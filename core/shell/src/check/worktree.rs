@@ -16,11 +16,22 @@ const NEW_BRANCH: [&str; 6] = ["b", "c", "create", "q", "quiet", "no-track"];
 
 /// `git checkout`, `git switch`, `git reset`, `git restore`, `git stash push`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    if keeps_untracked(command) {
+        walk.touch(&placed(walk, &Field::text(".", command.span)), Access::Remove);
+    }
+    // What its commands do, they say themselves.
+    if command.name == "git stash" {
+        return None;
+    }
     let known = command.args.iter().all(|field| field.known().is_some());
     let elsewhere = walk.globals.iter().any(|given| matches!(given.name.as_str(), "work-tree" | "git-dir"));
+    // What lies there is replaced, wherever git was told to look.
+    let given = walk.globals.iter().filter(|given| given.name == "work-tree");
+    let folders: Vec<Field> = given.filter_map(|given| given.value.clone()).collect();
+    folders.iter().for_each(|folder| walk.touch(folder, Access::Remove));
     let paths = if known && !elsewhere && !command.has(&["pathspec-from-file"]) { changed(command) } else { None };
-    // What it takes out of the working tree it keeps in the repository.
-    walk.besides |= command.name.ends_with(" push");
+    // What it takes out of the working tree it keeps in the repository, and what it takes from a commit it puts in the index.
+    walk.besides |= command.name.ends_with(" push") || changes_the_index(command);
     match paths {
         Some(paths) => {
             for path in paths {
@@ -31,6 +42,21 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         None => walk.unnamed = true,
     }
     None
+}
+
+/// Whether `git stash` takes all files out of the working tree that git does not track.
+fn keeps_untracked(command: &Command<'_>) -> bool {
+    let stashes = command.name.ends_with("stash") || command.name.ends_with("stash push");
+    stashes && command.has(&["u", "a", "include-untracked", "all"])
+}
+
+/// Whether `git restore` changes the index too, or `git checkout` takes files from a commit.
+fn changes_the_index(command: &Command<'_>) -> bool {
+    match command.name.rsplit(' ').next() {
+        Some("restore") => command.has(&["S", "staged"]),
+        Some("checkout") => command.args.first().is_none_or(|field| field.known() != Some("--")),
+        _ => false,
+    }
 }
 
 /// The files that a command changes, as far as it names them; `None`: any.

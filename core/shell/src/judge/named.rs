@@ -17,6 +17,9 @@ const MAX_NAMED: usize = 256;
 /// The longest name without a folder that is taken for one, in bytes.
 const MAX_NAME: usize = 64;
 
+/// Functions that remove a folder with all that it holds: of Python, JavaScript, Ruby and Perl.
+const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_r", "remove_tree", "remove_dir_all"];
+
 impl Walk<'_> {
     /// Takes note of the paths that code names. What the code does with them is not known.
     pub(super) fn touch_named_in(&mut self, args: &[Field]) {
@@ -55,6 +58,10 @@ impl Walk<'_> {
         }
         for word in named {
             self.touch(&Field::text(word, span), Access::Write);
+        }
+        if REMOVERS.iter().any(|name| text.contains(name)) {
+            let quoted = text.split(['\'', '"', '`']).skip(1).step_by(2).filter(|word| !word.is_empty());
+            quoted.take(MAX_NAMED).for_each(|word| self.touch(&Field::text(word, span), Access::Remove));
         }
     }
 }

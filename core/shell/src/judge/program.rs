@@ -243,7 +243,9 @@ impl Walk<'_> {
     fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
         let lost = |readers| self.trust.lost.contains(&readers);
         let module = name.starts_with("py") && lost(Readers::Modules);
-        if self.trust.repository && !module && !lost(Readers::Repository) {
+        // They load what the settings of their packages name.
+        let package = matches!(name, "pnpm" | "yarn") && lost(Readers::Packages);
+        if self.trust.repository && !module && !package && !lost(Readers::Repository) {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");

@@ -272,6 +272,10 @@ pub enum Check {
     Temporary,
     /// `git reflog`, whose first operand may be a command.
     GitFirst,
+    /// `patch`, which changes the files that the patch names.
+    Patch,
+    /// `nm` and its like, which take options from a file that an operand names.
+    ResponseFile,
     /// `git remote show`, whose operand may be an address.
     RemoteName,
     /// `git ls-remote`, whose operand may name a program.
