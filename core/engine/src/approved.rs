@@ -29,6 +29,11 @@ const OF_THE_MACHINE: [&str; 9] =
 const ENDLESS: [&str; 5] = ["input", "itertools", "sleep", "time", "while"];
 /// The most digits in a row of a text of Python that is approved.
 const MAX_DIGITS: usize = 6;
+/// Names that a program of awk may use: those by which it computes and prints what it reads, and comes to its end.
+const AWK: [&str; 20] = [
+    "BEGIN", "END", "FNR", "FS", "NF", "NR", "OFS", "ORS", "else", "gsub", "if", "index", "length", "next", "print",
+    "printf", "sub", "substr", "tolower", "toupper",
+];
 /// Letters of options that make some program take names from a file, follow links, go to another folder or not end.
 const LETTERS: &str = "CFHLORTfx";
 /// Options by their whole names that do none of this.
@@ -166,6 +171,8 @@ fn is_plain_reader(command: &SimpleCommand) -> bool {
     let looks = || arguments.iter().find(|word| **word != "--no-pager").is_some_and(|about| GIT.contains(about));
     match (name, arguments) {
         ("python" | "python3", ["-c", text]) => is_plain_python(text),
+        ("awk" | "gawk" | "mawk", ["-F", _, text, files @ ..]) => is_plain_awk(text, files),
+        ("awk" | "gawk" | "mawk", [text, files @ ..]) => is_plain_awk(text, files),
         ("git", _) if !looks() => false,
         _ => READERS.contains(&name) && arguments.iter().all(|word| is_plain_option(name, word)),
     }
@@ -181,6 +188,16 @@ fn is_plain_python(text: &str) -> bool {
         && !text.contains("**")
         && !text.contains("<<")
         && numbers.all(|digits| digits.len() <= MAX_DIGITS)
+}
+
+/// Whether a program of awk, which was judged to read, reads the files that it is given, and nothing else. Its own variables
+/// have one letter.
+fn is_plain_awk(text: &str, files: &[&str]) -> bool {
+    let mut names = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    let known = |name: &str| AWK.contains(&name) || name.len() <= 1 || name.bytes().all(|digit| digit.is_ascii_digit());
+    let is_file = |file: &&str| !file.starts_with('-') && !file.contains('=');
+    let plain = text.is_ascii() && !text.starts_with('-');
+    plain && !text.contains(['"', '@', '|', '<', '>', '\\']) && names.all(known) && files.iter().all(is_file)
 }
 
 /// Whether a word is no option, or one that keeps a program with the files that it is given by name.
@@ -270,6 +287,8 @@ mod tests {
             "sort -rn a.txt",
             "/usr/bin/wc -l a.txt",
             "python3 -c print(1)",
+            "awk {print$1,NF} a.txt",
+            "awk -F : NR==2 a.txt",
         ] {
             assert!(is_plain(line), "{line}");
         }
@@ -307,6 +326,12 @@ mod tests {
             "tail -f a.txt",
             "sleep 100000",
             "./cat a",
+            "awk -f a.awk",
+            "awk {print(ENVIRON[1])} a.txt",
+            "awk {while(1){}} a.txt",
+            "awk {getline<$1} a.txt",
+            "awk {print} ARGV=1",
+            "awk {print} -f",
             "python3 a.py",
             "python3 -m json.tool a.json",
             "python3 -c print(os.environ)",
