@@ -17,6 +17,7 @@ use crate::event::{Event, EventKind};
 use crate::gate::Context;
 use crate::hindered::is_hindered;
 use crate::judge::{Caller, Ruling};
+use crate::own_action;
 use crate::permitting::Asked;
 use crate::policy::{Mode, Policy, Scope, Skill};
 use crate::remedy;
@@ -50,14 +51,46 @@ pub(crate) fn prompted(draft: &mut Draft) {
     }
 }
 
-/// Answers that the main agent wants to end its turn. `interactive`: whether a person sits at the session, if known.
-pub(crate) fn stop(
-    world: &mut World<'_>,
-    policy: &Policy,
-    draft: &mut Draft,
-    can_hold: bool,
-    interactive: Option<bool>,
-) -> Stopped {
+/// The main agent wants to end its turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'e> {
+    pub(crate) event: &'e Event,
+    /// Whether the platform can have it go on.
+    pub(crate) can_hold: bool,
+    /// Whether a person sits at the session, if known.
+    pub(crate) interactive: Option<bool>,
+}
+
+/// Answers that the main agent wants to end its turn.
+pub(crate) fn stop(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, ends: Ends<'_>) -> Stopped {
+    match finishing(world, policy, draft, ends) {
+        Stopped::Passes => by_rules(world, policy, draft, ends),
+        stopped => stopped,
+    }
+}
+
+/// Whether a rule is against the end of the turn. The agent is kept as often as for a skill.
+fn by_rules(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, ends: Ends<'_>) -> Stopped {
+    let Some(denial) = own_action::of_stop(world, policy, draft.state(), ends.event) else { return Stopped::Passes };
+    let held = draft.state().session.held;
+    let times = held.map_or(0, |held| held.times);
+    if denial.effect > Effect::Warn && ends.can_hold && times < ends.most() {
+        let held = Some(Held { times: times.saturating_add(1), progress: held.map_or(0, |held| held.progress) });
+        draft.change(Change::StopHeld { held, agent: None });
+        return Stopped::Held(Box::new(denial));
+    }
+    Stopped::Unfinished([denial].into())
+}
+
+impl Ends<'_> {
+    /// How often in a row the agent is kept.
+    fn most(&self) -> u32 {
+        if self.interactive == Some(false) { ATTEMPTS } else { REMINDERS }
+    }
+}
+
+fn finishing(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, ends: Ends<'_>) -> Stopped {
+    let Ends { can_hold, interactive, .. } = ends;
     if !must_finish(policy) {
         return Stopped::Passes;
     }
@@ -81,7 +114,7 @@ pub(crate) fn stop(
     let went_on = interactive == Some(false) && held.is_some_and(|held| progress > held.progress);
     let progress = held.map_or(progress, |held| held.progress.max(progress));
     let times = held.filter(|_| !went_on).map_or(0, |held| held.times);
-    let most = if interactive == Some(false) { ATTEMPTS } else { REMINDERS };
+    let most = ends.most();
     let strict = missing.iter().position(|missing| missing.mode == Mode::Block && !missing.stuck);
     match strict.filter(|_| can_hold && times < most) {
         Some(first) => {
@@ -237,7 +270,8 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
             progress: progress(run),
             marked: run.unfinished,
             waits,
-            background: in_background(state, run, verdict.skill) || is_done_but_for_open(world, run, verdict.skill),
+            background: in_background(state, run, verdict.skill, caller.agent)
+                || is_done_but_for_open(world, run, verdict.skill),
             stuck,
             denial,
         });
@@ -272,12 +306,15 @@ fn is_done_but_for_open(world: &mut World<'_>, run: &Run, skill: &Skill) -> bool
     })
 }
 
-/// Whether a call that the phase lists and whose outcome it asks for goes on in the background.
-fn in_background(state: &State, run: &Run, skill: &Skill) -> bool {
+/// Whether a call that the phase lists and whose outcome it asks for goes on in the background, beside the agent that ends.
+fn in_background(state: &State, run: &Run, skill: &Skill, agent: Option<&str>) -> bool {
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
     let by_agent = here.is_some_and(|phase| phase.done_by.is_some());
     state.session.calls.iter().any(|call| {
         let asked = |place: &CallVisit| place.run == run.id && place.visit == run.visit && place.listed;
-        call.launched && call.visits.iter().any(|place| asked(place) && (by_agent || !place.proves.is_empty()))
+        let is_its_own = agent.is_some() && call.started.as_deref() == agent;
+        call.launched
+            && !is_its_own
+            && call.visits.iter().any(|place| asked(place) && (by_agent || !place.proves.is_empty()))
     })
 }

@@ -189,3 +189,34 @@ fn arguments_callers_and_times_are_seen() {
     let event = json!({"event": "tool_call", "tool": "Bash", "input": {"timeout": "7"}, "labels": ["read"]});
     assert_eq!(short(&policy, event), "deny rule-rejected?", "a tool may take the text for a number");
 }
+
+#[test]
+fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
+    let stop = json!({"id": "hold", "forbids": "deny", "reason": "not yet.", "action": {"is": "phasegate/stop"}});
+    let own = json!({"id": "own", "forbids": "ask", "action": {"is": "phasegate/plan_skill_safety"}, "when": is("input.tool", "gh")});
+    let calls = json!({"id": "calls", "forbids": "deny", "action": {"in": ["call"]}});
+    let policy = policy("deny", &json!([stop, own, calls]));
+    let command = |name: &str, args: Value| json!({"event": "command", "by": "agent", "name": name, "args": args});
+    let register = command("plan_skill_safety", json!({"tool": "gh", "commands": {"gh a": "READ"}}));
+    let denied = decided(&policy, register);
+    assert_eq!(
+        (denied.effect, denied.reason.as_str()),
+        (Effect::Deny, "rule own has the user asked: it forbids such calls")
+    );
+    // No rule is about it, and the default is about calls alone.
+    let unknown = decided(&policy, command("activate_skill", json!({"skill_name": "x"})));
+    assert_eq!(unknown.code, Some(Code::SkillUnknown));
+    let (mut state, facts) = (State::default(), Facts::new());
+    let mut stops = |can_hold: bool| {
+        let event = json!({"event": "stop", "can_hold": can_hold, "interactive": false});
+        let outcome = step(&policy, &state, &Event::from_value(event).unwrap(), &facts);
+        outcome.apply_to(&mut state);
+        let held = outcome.decision.map(|decision| decision.reason);
+        (held, outcome.result.is_some())
+    };
+    assert_eq!(stops(false), (None, false), "the platform would do nothing with a text");
+    for _ in 0..3 {
+        assert_eq!(stops(true), (Some("rule hold denies the call: not yet".to_string()), false));
+    }
+    assert_eq!(stops(true), (None, true), "it ends, and the person is told");
+}

@@ -7,6 +7,7 @@ use crate::expr::Expr;
 use crate::known::Known;
 use crate::request::Request;
 use crate::rule::{Default, Effect, Rule, Ruleset};
+use crate::tools::is_own_action;
 use crate::value::Truth;
 
 /// What the rules say against a call.
@@ -85,13 +86,21 @@ impl Ruleset {
                 }
             }
         }
+        // What an agent does with the guard itself passes where no rule is about it.
         if self.default == Default::Deny
+            && !is_own_action(request.action.id)
             && let Some(part) = permitted.iter().position(|permitted| !permitted)
             && !(request.open && some)
         {
             hit(Verdict { effect: Effect::Deny, rule: None, part, truth: Truth::Yes });
         }
         strictest
+    }
+
+    /// Whether any rule may be about an action.
+    #[must_use]
+    pub fn is_about(&self, action: &str) -> bool {
+        self.candidates(action).any(|rule| rule.forbids.is_some())
     }
 
     /// Every rule that may be about the action, with every part of the call.

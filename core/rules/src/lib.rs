@@ -41,5 +41,5 @@ pub use expr::{Expr, Literal, Op, Piece, Var};
 pub use known::Known;
 pub use request::{Action, Part, Past, Principal, Request, action_id};
 pub use rule::{ActionScope, Default, Effect, Rule, Ruleset, Scope};
-pub use tools::{ANY_TOOL, Kind, OTHER_TOOL, ToolShape, builtin, builtin_argument, is_builtin};
+pub use tools::{ANY_TOOL, GUARD, Kind, OTHER_TOOL, ToolShape, builtin, builtin_argument, is_builtin, is_own_action};
 pub use value::{Entity, Record, Shape, Truth, Value};

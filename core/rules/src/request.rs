@@ -7,6 +7,7 @@ use core::fmt::Debug;
 use crate::expr::Var;
 use crate::known::Known;
 use crate::rule::CALL;
+use crate::tools::{GUARD, is_own_action};
 use crate::value::{Entity, Truth, Value, field};
 
 /// A call.
@@ -164,21 +165,28 @@ impl<'a> Action<'a> {
         Entity { kind: "Tool", id: self.id }
     }
 
-    /// Whether it belongs to a group: `call`, a label (`@write`), the tools of a server (`SERVER/*`).
+    /// Whether it belongs to a group: `call` (all but the actions with the guard itself), a label (`@write`), the tools of a server (`SERVER/*`).
     pub(crate) fn is_in(&self, group: &str) -> Truth {
-        if group == CALL || group == self.id {
+        if group == self.id {
             return Truth::Yes;
+        }
+        if group == CALL {
+            return Truth::of(!is_own_action(self.id));
         }
         if let Some(label) = group.strip_prefix('@') {
             return self.has_label(label);
         }
-        let server = group.strip_suffix("/*");
+        let server = group.strip_suffix("/*").filter(|_| !is_own_action(self.id));
         Truth::of(server.is_some_and(|server| !server.is_empty() && server == self.server))
     }
 
-    /// A tool without any label may have each but `read`.
+    /// A tool without any label may have each but `read`, and that of the actions with the guard.
     fn has_label(&self, label: &str) -> Truth {
-        if self.labels.is_empty() && label != "read" { Truth::Unknown } else { Truth::of(self.labels.contains(&label)) }
+        if self.labels.is_empty() && label != "read" && label != GUARD {
+            Truth::Unknown
+        } else {
+            Truth::of(self.labels.contains(&label))
+        }
     }
 
     pub(crate) fn attribute(&self, name: &str) -> Option<Value<'a>> {

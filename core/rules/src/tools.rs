@@ -65,10 +65,28 @@ const BUILTIN: &[(&str, Arguments)] = &[
     ("Write", &[("content", Kind::Text), ("file_path", Kind::Text)]),
 ];
 
+/// What an agent does with the guard itself, as tools of a server: it begins and leaves skills, enters phases by its calls,
+/// registers what commands do, and ends its turn. They are no calls: the group `call` leaves them out.
+const OWN: &[(&str, Arguments)] = &[
+    ("phasegate/activate_skill", &[("mode", Kind::Text), ("skill_name", Kind::Text)]),
+    ("phasegate/deactivate_skill", &[("skill_name", Kind::Text)]),
+    ("phasegate/enter_phase", &[("from", Kind::Text), ("phase", Kind::Text), ("skill_name", Kind::Text)]),
+    ("phasegate/plan_skill_safety", &[("default", Kind::Text), ("tool", Kind::Text)]),
+    ("phasegate/stop", &[]),
+];
+/// The label of these actions.
+pub const GUARD: &str = "guard";
+
+/// Whether an action is one with the guard itself.
+#[must_use]
+pub fn is_own_action(id: &str) -> bool {
+    OWN.iter().any(|(known, _)| *known == id)
+}
+
 /// What the argument of a tool is that hosts bring along. `None`: rules do not read it.
 #[must_use]
 pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
-    let (_, arguments) = BUILTIN.iter().find(|(known, _)| *known == action)?;
+    let (_, arguments) = BUILTIN.iter().chain(OWN).find(|(known, _)| *known == action)?;
     arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
@@ -77,19 +95,19 @@ pub const ANY_TOOL: &str = "any-tool";
 /// The action that stands for each tool that no host brings along.
 pub const OTHER_TOOL: &str = "any-other-tool";
 
-/// Whether hosts bring a tool along.
+/// Whether hosts, or the guard, bring a tool along.
 #[must_use]
 pub fn is_builtin(action: &str) -> bool {
-    BUILTIN.iter().any(|(known, _)| *known == action)
+    BUILTIN.iter().chain(OWN).any(|(known, _)| *known == action)
 }
 
-/// The tools that hosts bring along. `labels` says what each can do.
+/// The tools that hosts bring along, and the actions with the guard itself. `labels` says what each tool can do.
 #[must_use]
 pub fn builtin(labels: impl Fn(&str) -> Vec<String>) -> Vec<ToolShape> {
     let shape = |(action, arguments): &(&str, Arguments)| ToolShape {
         action: (*action).to_string(),
-        labels: labels(action),
+        labels: if is_own_action(action) { [GUARD.to_string()].into() } else { labels(action) },
         arguments: arguments.iter().map(|(name, kind)| ((*name).to_string(), *kind)).collect(),
     };
-    BUILTIN.iter().map(shape).collect()
+    BUILTIN.iter().chain(OWN).map(shape).collect()
 }

@@ -6,7 +6,7 @@ use std::string::{String, ToString as _};
 use std::vec::Vec;
 
 use crate::rule::is_group;
-use crate::tools::{ANY_TOOL, Kind, OTHER_TOOL, ToolShape};
+use crate::tools::{ANY_TOOL, GUARD, Kind, OTHER_TOOL, ToolShape, is_own_action};
 
 /// The types that all actions share.
 const TYPES: &str = include_str!("types.cedarschema");
@@ -52,20 +52,24 @@ impl Schema {
 fn written(tools: &[ToolShape]) -> String {
     let mut labels: BTreeSet<&str> = tools.iter().flat_map(|tool| &tool.labels).map(String::as_str).collect();
     labels.extend(["read", "write", "execute", "network", "shell", "delegate"]);
+    labels.remove(GUARD);
+    let of_calls = tools.iter().filter(|tool| !is_own_action(&tool.action));
     let servers: BTreeSet<&str> =
-        tools.iter().filter_map(|tool| tool.action.split_once('/')).map(|(server, _)| server).collect();
+        of_calls.filter_map(|tool| tool.action.split_once('/')).map(|(server, _)| server).collect();
     let mut text = TYPES.to_string();
     let groups: Vec<String> = labels.iter().map(|label| std::format!("@{label}")).collect();
     let of_servers = servers.iter().map(|server| std::format!("{server}/*"));
     for group in groups.iter().cloned().chain(of_servers) {
         let _ = writeln!(text, "action {group:?} in [\"call\"];");
     }
+    let _ = writeln!(text, "action \"@{GUARD}\";");
     for tool in tools.iter().filter(|tool| !is_group(&tool.action)) {
         let own: Vec<String> = tool.labels.iter().map(|label| std::format!("@{label}")).collect();
         // What a shell line can do, its words say.
         let any = own.is_empty() || tool.labels.iter().any(|label| label == "shell");
         let mut within = if any { groups.clone() } else { own };
-        within.extend(tool.action.split_once('/').map(|(server, _)| std::format!("{server}/*")));
+        let server = tool.action.split_once('/').filter(|_| !is_own_action(&tool.action));
+        within.extend(server.map(|(server, _)| std::format!("{server}/*")));
         let command = match tool.action.as_str() {
             "Bash" => "command: Command, ",
             _ if tool.labels.is_empty() => "command?: Command, ",
@@ -83,8 +87,9 @@ fn written(tools: &[ToolShape]) -> String {
 }
 
 fn action(text: &mut String, id: &str, groups: &[String], command: &str, arguments: &str) {
-    let groups: Vec<String> = groups.iter().map(|group| std::format!("{group:?}")).collect();
-    let groups = std::iter::once("\"call\"".to_string()).chain(groups).collect::<Vec<_>>().join(", ");
+    let call = (!is_own_action(id)).then(|| "\"call\"".to_string());
+    let groups = groups.iter().map(|group| std::format!("{group:?}"));
+    let groups = call.into_iter().chain(groups).collect::<Vec<_>>().join(", ");
     let input = if arguments.is_empty() { "{}".to_string() } else { std::format!("{{ {arguments} }}") };
     let _ = writeln!(
         text,
