@@ -1,8 +1,9 @@
-//! The tools that the guard itself offers: the three of the original, with the same arguments and answers, and the one by
-//! which an agent registers what commands do.
+//! The tools that the guard itself offers: the three of the original, with the same arguments and answers, the one by which an
+//! agent asks about skills and ends their runs, and the one by which it registers what commands do.
 
 use phasegate_core::canonical::Sorted;
 use phasegate_core::event::By;
+use phasegate_core::pins::{ACTIONS, MANAGE};
 use phasegate_core::safety::{Level, REGISTER};
 use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
@@ -11,7 +12,7 @@ use crate::call::Call;
 use crate::denial::Form;
 
 /// The names, in the order in which they are listed.
-pub const NAMES: [&str; 4] = ["activate_skill", "deactivate_skill", "get_skill_phase", REGISTER];
+pub const NAMES: [&str; 5] = ["activate_skill", "deactivate_skill", "get_skill_phase", MANAGE, REGISTER];
 
 /// The key in `_meta` under which a handle is answered, and passed back.
 pub const HANDLE_META: &str = "dev.phasegate/session";
@@ -36,7 +37,7 @@ pub fn is_own(name: &str) -> bool {
 
 /// The tools as `tools/list` describes them.
 #[must_use]
-pub fn tools() -> [Value; 4] {
+pub fn tools() -> [Value; 5] {
     let no_arguments = json!({"type": "object", "properties": {}});
     let changes = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false});
     let reads = json!({"readOnlyHint": true, "openWorldHint": false});
@@ -81,8 +82,33 @@ pub fn tools() -> [Value; 4] {
             "inputSchema": no_arguments,
             "annotations": reads,
         }),
+        manage(&changes),
         register(&reads),
     ]
+}
+
+fn manage(annotations: &Value) -> Value {
+    let actions: Vec<&str> = ACTIONS.iter().map(|(action, _)| *action).collect();
+    let each: Vec<String> = ACTIONS.iter().map(|(action, does)| format!("`{action}`: {does}")).collect();
+    json!({
+        "name": MANAGE,
+        "title": "Show, complete or halt skills",
+        "description": format!(
+            "Ask about skills and their runs, or end a run. {}. `activate_skill` begins a run; a run moves on by the calls \
+             that its phases ask for.",
+            each.join("; ")
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "action": {"type": "string", "enum": actions},
+                "skill_name": {"type": "string", "description": "The skill; default: the one whose run began last"},
+                "why": {"type": "string", "description": "Why the run is to stand still"},
+            },
+            "required": ["action"],
+        },
+        "annotations": annotations,
+    })
 }
 
 /// It changes nothing but what the guard remembers, and clients whose own plan mode only lets tools run that read need it

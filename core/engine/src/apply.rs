@@ -128,7 +128,7 @@ fn apply_to_runs(runs: &mut Runs, begun: &mut u64, scope: Scope, change: &Change
         Change::ElementRetried { run, element } => elements::again(runs, run, *element),
         Change::ElementSkipped { run, element } => elements::skip(runs, run, *element),
         Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
-        Change::RunHalted { run, why } => change_run(runs, run, |run| run.halted.clone_from(why)),
+        Change::RunHalted { run, why, by_agent } => change_run(runs, run, |run| run.halt(why.as_ref(), *by_agent)),
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
         Change::Rejected { run, no } => change_run(runs, run, |run| run.rejected.push(no.clone())),

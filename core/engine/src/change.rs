@@ -342,12 +342,15 @@ pub enum Change {
         /// The edge.
         edge: SpentEdge,
     },
-    /// A person halted a run, or had it go on.
+    /// A person or the agent halted a run, or a person had it go on.
     RunHalted {
         /// The id of the run.
         run: String,
         /// Why; `None`: it goes on.
         why: Option<String>,
+        /// Whether the agent did it.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        by_agent: bool,
     },
     /// A run returned from a provisional phase, as if it had never entered it.
     PhaseReturned {
@@ -666,14 +669,8 @@ impl Change {
     /// Whether a run began, moved or ended.
     #[must_use]
     pub fn moves_a_run(&self) -> bool {
-        matches!(
-            self,
-            Self::RunBegun(_)
-                | Self::RunEnded { .. }
-                | Self::PhaseEntered { .. }
-                | Self::PhaseBack { .. }
-                | Self::PhaseReturned { .. }
-        )
+        let enters = matches!(self, Self::PhaseEntered { .. } | Self::PhaseBack { .. } | Self::PhaseReturned { .. });
+        enters || matches!(self, Self::RunBegun(_) | Self::RunEnded { .. })
     }
 }
 

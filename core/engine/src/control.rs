@@ -22,6 +22,7 @@ use crate::inputs;
 use crate::meant::{Named, Words, not_active, target};
 use crate::observe;
 use crate::permitting;
+use crate::pins::MANAGE;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
 use crate::reach;
 use crate::registering::{self, Registrar};
@@ -89,7 +90,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let args = only(&["skill_name", "run", "why"])?;
             human(by, name)?;
             let why = (name == "halt_run").then(|| args.text("why").map(Option::unwrap_or_default)).transpose()?;
-            halting::halt(policy, draft, &Words::of(&args)?, why)
+            halting::halt(policy, draft, &Words::of(&args)?, why, by)
         }
         "retry_element" | "skip_element" => {
             let args = only(&["id", "run"])?;
@@ -223,7 +224,7 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 23] = [
+pub const COMMANDS: [&str; 24] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
@@ -243,6 +244,7 @@ pub const COMMANDS: [&str; 23] = [
     "set_access",
     "end_session",
     "reload",
+    MANAGE,
     REGISTER,
     "approve_program",
     "revoke_program",
@@ -332,7 +334,13 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) ->
     }))
 }
 
-fn deactivate(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, name: Option<&str>, by: By) -> Answer {
+pub(crate) fn deactivate(
+    world: &mut World<'_>,
+    policy: &Policy,
+    draft: &mut Draft,
+    name: Option<&str>,
+    by: By,
+) -> Answer {
     let in_force = in_force::named(draft.state(), name).filter(|_| by == By::Human);
     let lifted = in_force.is_some();
     if let Some(skill) = in_force {

@@ -273,8 +273,10 @@ pub struct Stopped {
     pub element: Option<String>,
     /// The rollback edge whose limit is spent, of the run or of its part.
     pub spent: Option<SpentEdge>,
-    /// Why a person halted the run, where one did.
+    /// Why the run was halted, where a person or the agent did so.
     pub halted: Option<String>,
+    /// Whether the agent halted it.
+    pub halted_by_agent: bool,
 }
 
 /// The run that failed, of those that a phase consists of.
@@ -321,6 +323,15 @@ pub enum InvalidCommand {
         skill: Option<String>,
         /// The skills that are active in the session.
         active: Vec<String>,
+    },
+    /// The command does no such thing.
+    ActionUnknown {
+        /// The name of the command.
+        command: String,
+        /// The action that was given.
+        action: String,
+        /// The actions that there are.
+        known: Vec<String>,
     },
     /// A skill is in force for a session or for the project, and nothing else.
     ScopeUnknown,

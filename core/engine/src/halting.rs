@@ -1,10 +1,11 @@
-//! Halting: a person has a tree of runs stand still, and go on.
+//! Halting: a person has a tree of runs stand still, and go on. An agent may halt what is its own.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
+use crate::cause::By;
 use crate::change::Change;
 use crate::denial::DenialKind;
 use crate::draft::Draft;
@@ -22,6 +23,7 @@ pub(crate) fn halt(
     draft: &mut Draft,
     words: &Words<'_>,
     why: Option<&str>,
+    by: By,
 ) -> Result<Value, DenialKind> {
     let meant = meant::phase(policy, draft.state(), words, true)?;
     let root = draft.run(&meant.run).map(|run| tree::root(draft.state(), run));
@@ -31,7 +33,7 @@ pub(crate) fn halt(
     let reason = |why: &str| why.chars().filter(|letter| !letter.is_control()).take(MAX_WHY_CHARS).collect::<String>();
     for run in runs {
         draft.announce(&run);
-        draft.change(Change::RunHalted { run, why: why.map(reason) });
+        draft.change(Change::RunHalted { run, why: why.map(reason), by_agent: by != By::Human });
     }
     let status = if why.is_some() { "halted" } else { "resumed" };
     Ok(json!({"status": status, "skill": skill, "run": id}))

@@ -172,6 +172,9 @@ pub mod rule_report;
 mod obligation;
 mod directive;
 mod control;
+mod managing;
+mod own_action;
+mod rules_said;
 mod step;
 
 pub use change::{Change, Durability};

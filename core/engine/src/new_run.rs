@@ -49,6 +49,7 @@ impl Run {
             backs: Vec::new(),
             spent: None,
             halted: None,
+            halted_by_agent: false,
             failed: false,
             deprecated: Vec::new(),
             variables: Default::default(),

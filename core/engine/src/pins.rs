@@ -13,8 +13,23 @@ use crate::safety::REGISTER;
 /// The most tools of one server that are pinned; a tool beyond them counts as changed.
 pub const PINNED: usize = 4096;
 
+/// The tool by which an agent asks about skills and their runs, and ends or halts one.
+pub const MANAGE: &str = "manage_skill";
+
+/// What that tool does, each with its effect.
+pub const ACTIONS: [(&str, &str); 8] = [
+    ("list", "the skills of this project"),
+    ("show", "the phases of a skill"),
+    ("next", "what to do now"),
+    ("branch", "the runs that a phase consists of"),
+    ("complete", "end a run that is done, and list what its phases left"),
+    ("halt", "have your run stand still until a person resumes it; give a reason"),
+    ("resume", "what to do now, after an interruption"),
+    ("status", "where each live run stands"),
+];
+
 /// The tools that may be called of every server that a proxy of ours serves, beside the server's own.
-pub const OWN_TOOLS: [&str; 4] = ["activate_skill", "deactivate_skill", "get_skill_phase", REGISTER];
+pub const OWN_TOOLS: [&str; 5] = ["activate_skill", "deactivate_skill", "get_skill_phase", MANAGE, REGISTER];
 
 /// The name under which hosts know a proxy that stands for several servers, or for none.
 pub const OWN_SERVER: &str = "phasegate";

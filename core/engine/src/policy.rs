@@ -176,6 +176,16 @@ impl Versioned for Skill {
 }
 
 impl Skill {
+    /// What it is made of: `composite` (a phase consists of runs), `atomic` (one phase, that a subagent does) or `phases`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.phases.as_slice() {
+            phases if phases.iter().any(|phase| phase.run.is_some()) => "composite",
+            [only] if only.done_by.is_some() => "atomic",
+            _ => "phases",
+        }
+    }
+
     /// A skill that one of its phases runs, at any depth.
     #[must_use]
     pub fn child(&self, name: &str, version: &str) -> Option<&Self> {

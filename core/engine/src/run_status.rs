@@ -137,7 +137,7 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
 }
 
 /// The files of an artifact that the run made, or that are there where none of its phases makes it.
-fn made(world: &mut World<'_>, artifact: &Artifact, run: &Run) -> Value {
+pub(crate) fn made(world: &mut World<'_>, artifact: &Artifact, run: &Run) -> Value {
     match world.in_run(&artifact.content, run) {
         Value::Object(files) => files.into_iter().map(|(path, _)| path).collect(),
         _ => Value::Null,

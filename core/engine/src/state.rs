@@ -19,7 +19,7 @@ pub use crate::open_call::{CallVisit, OpenCall, Proof};
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::plan::PlanProgress;
-use crate::policy::{Mode, Scope, Spent};
+use crate::policy::{Mode, Scope, Skill, Spent};
 use crate::safety::{self, Registry};
 use crate::shared_list::SharedList;
 use crate::steps::Steps;
@@ -273,9 +273,12 @@ pub struct Run {
     /// The rollback edge of the present visit that was asked for after its limit was spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<SpentEdge>,
-    /// Why a person halted it, where one did and has not resumed it.
+    /// Why it was halted, where a person or the agent did so and no person has resumed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<String>,
+    /// Whether the agent halted it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub halted_by_agent: bool,
     /// Whether the newest result of the present visit is a failure.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub failed: bool,
@@ -294,6 +297,25 @@ pub struct Run {
 }
 
 impl Run {
+    /// The phase in whose visit another run is a part of this one, which follows the skill.
+    #[must_use]
+    pub fn phase_of<'s>(&self, skill: &'s Skill, part: &Self) -> Option<&'s str> {
+        let visit = part.branch.as_ref()?.visit;
+        let (index, _) = self.kept.iter().find(|(_, kept)| *kept == visit)?;
+        skill.phases.get(*index).map(|phase| phase.name.as_str())
+    }
+
+    /// How a part of another run gets on: `completed`, `failed`, `in_progress` (a subagent does it) or `pending`.
+    #[must_use]
+    pub fn progress(&self) -> &'static str {
+        match self.status {
+            Status::Finished => "completed",
+            Status::Failed | Status::Left => "failed",
+            Status::Active if self.branch.as_ref().is_some_and(|at| at.agent.is_some()) => "in_progress",
+            Status::Active => "pending",
+        }
+    }
+
     /// Whether its phase consists of runs, and waits at the gate of a wave.
     #[must_use]
     pub fn at_gate(&self) -> bool {
@@ -305,6 +327,11 @@ impl Run {
     #[must_use]
     pub fn stands_still(&self) -> bool {
         self.halted.is_some() || self.spent.is_some() || self.children == Children::Failed
+    }
+
+    /// Stands still for a reason, or goes on.
+    pub(crate) fn halt(&mut self, why: Option<&String>, by_agent: bool) {
+        (self.halted, self.halted_by_agent) = (why.cloned(), by_agent);
     }
 
     /// Keeps that a call of a visit started a subagent.

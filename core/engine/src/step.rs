@@ -25,16 +25,19 @@ use crate::draft::{Draft, Parts};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
-use crate::finish::{self, Stopped};
+use crate::finish::{self, Ends, Stopped};
 use crate::gates::protection;
 use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inheritance;
 use crate::input::Instance;
 use crate::judge::Caller;
+use crate::managing;
 use crate::obligation;
 use crate::observe;
+use crate::own_action;
 use crate::past;
+use crate::pins::MANAGE;
 use crate::policy::{Mode, Policy};
 use crate::said;
 use crate::settle::settle;
@@ -173,7 +176,8 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::Join { runs, .. } => inheritance::join(draft, runs),
         EventKind::Stop { can_hold, interactive } if event.subagent().is_none() => {
             approving::show(world, policy, draft);
-            return of_stop(finish::stop(world, policy, draft, *can_hold, *interactive), *can_hold);
+            let ends = Ends { event, can_hold: *can_hold, interactive: *interactive };
+            return of_stop(finish::stop(world, policy, draft, ends), *can_hold);
         }
         EventKind::Prompt { text, interactive } => {
             if event.subagent().is_none() {
@@ -202,12 +206,13 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             return of_command(import::import(policy, draft, imported));
         }
         EventKind::Command { by, name, args } => {
-            return of_command(control::command(
-                world,
-                policy,
-                draft,
-                &control::Command { by: *by, name, args, at: event.time, subagent: event.subagent().is_some() },
-            ));
+            let refused = || own_action::of_command(world, policy, draft.state(), event);
+            if let Some(refused) = (*by == By::Agent).then(refused).flatten() {
+                return of_command(Err(refused));
+            }
+            let given = control::Command { by: *by, name, args, at: event.time, subagent: event.subagent().is_some() };
+            let carry_out = if name == MANAGE { managing::manage } else { control::command };
+            return of_command(carry_out(world, policy, draft, &given));
         }
         _ => {}
     }
@@ -246,8 +251,11 @@ fn of_stop(stopped: Stopped, can_hold: bool) -> Answered {
 /// What the person reads of skills at the end of a turn.
 fn told(missing: Vec<Denial>, how: &str) -> Answered {
     let told = missing.into_iter().map(|denial| denial.decision()).map(|decision| {
-        let skill = decision.skill.unwrap_or_default();
-        format!("phasegate: skill \"{skill}\" {how}. {}", decision.recovery)
+        let recovery = decision.recovery;
+        match decision.skill {
+            Some(skill) => format!("phasegate: skill \"{skill}\" {how}. {recovery}"),
+            None => format!("phasegate: {}. {recovery}", decision.reason),
+        }
     });
     let text = told.collect::<Vec<_>>().join("\n");
     Answered { decision: None, result: Some(json!({"text": text})) }

@@ -22,6 +22,7 @@ pub(crate) fn stopped(state: &State, run: &Run, skill: &Skill, tool: &str, asked
         next,
         spent: own.or(part.and_then(|part| part.spent.as_ref())).cloned(),
         halted: run.halted.clone(),
+        halted_by_agent: run.halted_by_agent,
         part: part.map(|part| StoppedPart {
             skill: part.skill.clone(),
             branch: branch(part).unwrap_or_default(),

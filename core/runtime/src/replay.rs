@@ -29,9 +29,6 @@ use crate::lineage::joined;
 use crate::policy_store::made;
 use crate::timestamp::milliseconds;
 
-/// The commands that agents call as tools: the three of the original.
-const AS_TOOLS: [&str; 4] = OWN_TOOLS;
-
 /// Where facts about files come from, besides the `file` lines.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -305,7 +302,7 @@ fn unknown_skill(policy: &Policy, name: &str) -> LineError {
 fn command_of(event: &Event) -> Option<EventKind> {
     let EventKind::ToolCall { tool, server, input, .. } = &event.kind else { return None };
     let ours = server.as_deref().is_none_or(|server| server == "phasegate");
-    (ours && AS_TOOLS.contains(&tool.as_str())).then(|| EventKind::Command {
+    (ours && OWN_TOOLS.contains(&tool.as_str())).then(|| EventKind::Command {
         by: By::Agent,
         name: tool.clone(),
         args: input.clone(),

@@ -37,7 +37,7 @@ async fn lists_leave_out_what_the_phase_forbids_and_changes_are_announced() {
     let folder = tempfile::tempdir().unwrap();
     let gate = Gate::new(project(folder.path()), "box").hide_forbidden(true);
     let client = connect(&gate, &Tools::default()).await;
-    let own = ["activate_skill", "deactivate_skill", "get_skill_phase", "plan_skill_safety"];
+    let own = ["activate_skill", "deactivate_skill", "get_skill_phase", "manage_skill", "plan_skill_safety"];
     let with_own = |tools: &[&'static str]| [tools, &own[..]].concat();
     assert_eq!(listed(&client).await, with_own(&["look", "change_it", "shaped"]));
     activate(&client, "work").await;

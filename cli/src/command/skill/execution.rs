@@ -10,7 +10,7 @@ use phasegate_runtime::audit::history::walk;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::runs::{Root, Runs, phase_of};
+use super::runs::{Root, Runs};
 use crate::output::Failure;
 
 /// The most characters of an id of a run's session.
@@ -126,7 +126,7 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
     let backs = run.backs.iter().map(|(from, to, times)| (format!("{from} -> {to}"), json!(times)));
     let branches = root.parts(run).filter_map(|part| {
         let at = part.branch.as_ref().filter(|at| at.visit == run.visit && !at.name.is_empty())?;
-        Some((at.name.clone(), json!(branch_state(part))))
+        Some((at.name.clone(), json!(part.progress())))
     });
     json!({
         "skill_name": run.skill,
@@ -141,25 +141,15 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
     })
 }
 
-/// How a part of a run gets on, in a word.
-pub(super) fn branch_state(part: &Run) -> &'static str {
-    match part.status {
-        Status::Finished => "completed",
-        Status::Failed | Status::Left => "failed",
-        Status::Active if part.branch.as_ref().is_some_and(|at| at.agent.is_some()) => "in_progress",
-        Status::Active => "pending",
-    }
-}
-
 /// What each phase left: the runs that it consisted of, each with the files of its artifacts that are there.
 fn outputs(found: &Runs, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
     let mut outputs: Map<String, Value> = Map::new();
     for part in root.parts(root.run) {
-        let Some(phase) = phase_of(skill, root.run, part) else { continue };
+        let Some(phase) = root.run.phase_of(skill, part) else { continue };
         // A part is stored with the skill that it is a part of.
         let own = skill.children.iter().find(|child| child.name == part.skill);
         let made = own.map(|own| files(found, own)).unwrap_or_default();
-        let output = json!({"skill": part.skill, "status": branch_state(part), "files": made});
+        let output = json!({"skill": part.skill, "status": part.progress(), "files": made});
         let of_phase = outputs.entry(phase.to_owned()).or_insert_with(|| json!([]));
         if let Some(list) = of_phase.as_array_mut() {
             list.push(output);

@@ -39,13 +39,13 @@ pub(super) fn run(_args: &Args, context: &Context) -> Result<Exit, Failure> {
         let phases = skill.phases.len();
         if context.out.json {
             context.out.value(&json!({
-                "skill": name, "kind": kind(skill), "phases": phases, "applies": applies,
+                "skill": name, "kind": skill.kind(), "phases": phases, "applies": applies,
                 "description": skill.description,
             }));
             continue;
         }
         let mark = if *applies { "*" } else { " " };
-        let what = format!("{:<9} {phases}", kind(skill));
+        let what = format!("{:<9} {phases}", skill.kind());
         context.out.line(format_args!("{mark} {:<width$}  {}  {}", name.bold(), what.dimmed(), skill.description));
     }
     if !context.out.json {
@@ -54,13 +54,4 @@ pub(super) fn run(_args: &Args, context: &Context) -> Result<Exit, Failure> {
         );
     }
     Ok(Exit::Done)
-}
-
-/// What a skill is made of.
-pub(super) fn kind(skill: &Skill) -> &'static str {
-    match skill.phases.as_slice() {
-        phases if phases.iter().any(|phase| phase.run.is_some()) => "composite",
-        [only] if only.done_by.is_some() => "atomic",
-        _ => "phases",
-    }
 }

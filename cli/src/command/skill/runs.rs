@@ -98,10 +98,3 @@ impl<'a> Root<'a> {
         all.filter(move |run| run.parent.as_ref() == Some(&of.id))
     }
 }
-
-/// The phase of a run in whose visit another one is a part of it.
-pub(super) fn phase_of<'s>(skill: &'s Skill, run: &Run, part: &Run) -> Option<&'s str> {
-    let visit = part.branch.as_ref()?.visit;
-    let (index, _) = run.kept.iter().find(|(_, kept)| *kept == visit)?;
-    skill.phases.get(*index).map(|phase| phase.name.as_str())
-}

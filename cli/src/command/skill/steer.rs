@@ -5,8 +5,8 @@ use owo_colors::OwoColorize as _;
 use phasegate_core::state::Status;
 use serde_json::{Map, Value, json};
 
-use super::execution::{branch_state, state};
-use super::runs::{Root, Runs, phase_of};
+use super::execution::state;
+use super::runs::{Root, Runs};
 use crate::command::control::{Target, about, give};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -78,8 +78,8 @@ pub(super) fn branch(args: &Which, context: &Context) -> Result<Exit, Failure> {
         let at = part.branch.as_ref();
         let name = at.map(|at| at.name.as_str()).filter(|name| !name.is_empty()).unwrap_or(&part.skill);
         let agent = at.and_then(|at| at.agent.as_deref());
-        let phase = skill.as_ref().and_then(|skill| phase_of(skill, root.run, part)).unwrap_or_default();
-        let state = branch_state(part);
+        let phase = skill.as_ref().and_then(|skill| root.run.phase_of(skill, part)).unwrap_or_default();
+        let state = part.progress();
         if context.out.json {
             context.out.value(&json!({
                 "phase": phase, "branch": name, "skill": part.skill, "run": part.id, "state": state, "agent": agent,

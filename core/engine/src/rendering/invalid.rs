@@ -26,6 +26,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::AlreadyApproved { name } => format!("`{name}` is approved already"),
         Invalid::AccessInvalid { why } => (*why).to_string(),
         Invalid::StateNotImported { why } => format!("the state is not imported: {why}"),
+        Invalid::ActionUnknown { command, action, known } => unknown_action(command, action, known),
         Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
         Invalid::NotInForce { skill, in_force } => {
             let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
@@ -71,6 +72,10 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
     }
 }
 
+fn unknown_action(command: &str, action: &str, known: &[String]) -> String {
+    format!("`{command}` has no action `{action}`; actions: [{}]", known.join(", "))
+}
+
 fn of_what(name: &str, what: &str, why: &str) -> String {
     format!("`{name}` is the approval of `{what}`, which {why}")
 }
@@ -106,6 +111,7 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ArgumentsNotObject { .. }
         | Invalid::AccessInvalid { .. }
         | Invalid::StateNotImported { .. }
+        | Invalid::ActionUnknown { .. }
         | Invalid::ScopeUnknown => Code::CommandInvalid.remedy(),
     }
 }

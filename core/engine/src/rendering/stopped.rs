@@ -16,7 +16,8 @@ pub(crate) fn reason(why: &Stopped) -> String {
     let refused = if tool.is_empty() { String::new() } else { format!("{tool} is denied: ") };
     if let Some(reason) = &why.halted {
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-        return format!("{refused}{skill} was halted by the user{reason}");
+        let by = if why.halted_by_agent { "agent" } else { "user" };
+        return format!("{refused}{skill} was halted by the {by}{reason}");
     }
     let has_failed = why.spent.as_ref().is_none_or(|edge| edge.then == Spent::Halt);
     let what = if has_failed { "has failed" } else { "waits for the user" };

@@ -113,7 +113,7 @@ fn the_same_server_without_a_guard_does_what_it_is_told() {
     assert_eq!(client.call("write_note", &note())["isError"], json!(false));
     assert!(folder.path().join("project/notes/milk.txt").exists());
     let mut guarded = Client::start(GUARDED, folder.path());
-    assert_eq!(guarded.tools().len(), 9);
+    assert_eq!(guarded.tools().len(), 10);
 }
 
 #[test]
