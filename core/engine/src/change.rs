@@ -629,8 +629,8 @@ impl Change {
         match self {
             // Only the clock goes on.
             Self::Observed { seen, changes: None, .. } => seen.iter().all(|event| event.leaves.is_empty()),
-            // No later decision depends on what did not count.
-            Self::Proved(proved) => proved.atoms.is_empty() && proved.visit_is.is_none(),
+            // No later decision depends on what did not count. That a proof was undone must not be forgotten.
+            Self::Proved(proved) => proved.atoms.is_empty() && proved.undone.is_empty() && proved.visit_is.is_none(),
             change => matches!(
                 change,
                 Self::Seen { .. }
