@@ -171,5 +171,11 @@ fn halt(policy: &Policy, draft: &mut Draft, command: &Command<'_>, skill: Option
     if !may {
         return Err(DenialKind::CommandRefused { name: "halt_run".to_string() });
     }
+    // Why a person halted it stays said.
+    let is_halted = draft.run(&meant.run).is_some_and(|run| run.halted.is_some());
+    if is_halted && command.by != By::Human {
+        let skill = draft.run(&meant.run).map(|run| run.skill.clone());
+        return Ok(json!({"status": "halted", "skill": skill, "run": meant.run}));
+    }
     halting::halt(policy, draft, &words, Some(why), command.by)
 }
