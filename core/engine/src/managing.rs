@@ -98,9 +98,8 @@ fn roots(state: &State) -> impl Iterator<Item = &Run> {
 }
 
 /// The run that an agent means: of this skill or of any, a live one, else the one that ended last.
-fn root<'s>(policy: &Policy, state: &'s State, skill: Option<&str>) -> Result<&'s Run, DenialKind> {
-    let found = roots(state).filter(|run| skill.is_none_or(|skill| run.skill == skill)).last();
-    found.ok_or_else(|| meant::not_active(policy, state, skill))
+pub(crate) fn meant_root<'s>(state: &'s State, skill: Option<&str>) -> Option<&'s Run> {
+    roots(state).filter(|run| skill.is_none_or(|skill| run.skill == skill)).last()
 }
 
 /// The runs that a run's phases consist of or consisted of; without a skill, those of every run.
@@ -127,7 +126,8 @@ fn branch(policy: &Policy, root: &Run, part: &Run) -> Value {
 
 /// Ends a run that is done; one that has ended says again what it left.
 fn complete(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, skill: Option<&str>) -> Answer {
-    let found = root(policy, draft.state(), skill)?;
+    let state = draft.state();
+    let found = meant_root(state, skill).ok_or_else(|| meant::not_active(policy, state, skill))?;
     let (id, name) = (found.id.clone(), found.skill.clone());
     if found.status == Status::Active {
         if !control::finished(world, policy, draft.state(), &id) {

@@ -14,6 +14,8 @@ use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::gate::Context;
 use crate::judge::Caller;
+use crate::managing::meant_root;
+use crate::meant::target;
 use crate::permitting::Asked;
 use crate::pins::{MANAGE, OWN_SERVER};
 use crate::policy::Policy;
@@ -73,13 +75,21 @@ pub(crate) fn of_command(world: &mut World<'_>, policy: &Policy, state: &State, 
     };
     let call = match name.as_str() {
         "activate_skill" => action(name, given(&["skill_name", "mode"])),
-        "deactivate_skill" => action(name, given(&["skill_name"])),
-        MANAGE if text("action") == Some("complete") => action("deactivate_skill", given(&["skill_name"])),
+        // Whoever names no skill means one all the same.
+        "deactivate_skill" => left(text("skill_name").or_else(|| Some(target(state, None)?.skill.as_str()))),
+        MANAGE if text("action") == Some("complete") => {
+            left(text("skill_name").or_else(|| Some(meant_root(state, None)?.skill.as_str())))
+        }
         REGISTER => action(name, given(&["tool", "default"])),
         _ => return None,
     };
     let ruled = ruled(world, policy, state, event, &call)?;
     (ruled.effect > Effect::Warn).then(|| DenialKind::Rule(ruled.into()))
+}
+
+/// That a skill is left.
+fn left(skill: Option<&str>) -> Call {
+    action("deactivate_skill", skill.map_or_else(|| json!({}), |skill| json!({"skill_name": skill})))
 }
 
 /// What the rules say against the end of the main agent's turn.

@@ -220,3 +220,30 @@ fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
     }
     assert_eq!(stops(true), (None, true), "it ends, and the person is told");
 }
+
+#[test]
+fn who_leaves_a_skill_without_its_name_is_judged_all_the_same() {
+    let named = json!({"and": [{"has": [get("input"), "skill_name"]}, is("input.skill_name", "work")]});
+    let rule = json!({"id": "stay", "forbids": "deny", "action": {"is": "phasegate/deactivate_skill"}, "when": named});
+    let level = json!({"rules": {"default": "permit", "rules": [rule]}});
+    let phase = json!({"name": "one", "description": "", "allowed": [], "forbidden": [], "requires": null, "done_when": null,
+        "optional": "no", "leave": "on_call", "next": [], "back": []});
+    let skill = json!({"name": "work", "description": "", "version": "w", "seed": false, "mode": null, "scope": "session",
+        "unlisted": "allow", "leave_skill": "agent", "servers": [], "tools": [], "global_forbidden": [], "phases": [phase]});
+    let policy: Policy = serde_json::from_value(json!({"version": "v", "skills": [skill], "rules": [level]})).unwrap();
+    let command = |name: &str, args: Value| {
+        Event::from_value(json!({"event": "command", "by": "agent", "name": name, "args": args})).unwrap()
+    };
+    let begin = command("activate_skill", json!({"skill_name": "work"}));
+    let state = step(&policy, &State::default(), &begin, &Facts::new()).state_after(&State::default());
+    assert_eq!(state.live_runs().count(), 1);
+    let leave = [
+        ("deactivate_skill", json!({})),
+        ("deactivate_skill", json!({"skill_name": "work"})),
+        ("manage_skill", json!({"action": "complete"})),
+    ];
+    for (name, args) in leave {
+        let outcome = step(&policy, &state, &command(name, args), &Facts::new());
+        assert_eq!(outcome.decision.unwrap().code, Some(Code::RuleRejected), "{name}");
+    }
+}
