@@ -42,9 +42,10 @@ impl Try {
     fn memory(&self) -> String {
         let (agent, number) = (self.agent, self.number);
         let title = format!("{}{}", agent[..1].to_uppercase(), &agent[1..]);
+        let matter = if agent == "validation" { "---\nverdict: passed\n---\n" } else { "" };
         format!(
-            "# {title} Agent Output: a skill that greets\n\n## Section 0: Context Loaded\n\nTask ID: t-1\nThe user asked for \
-             it.\n\n## Section 1: Step Overview\n\nDone in try {number}.\nVerdict: passed\n\n## Section 2: Johari Summary\n\n\
+            "{matter}# {title} Agent Output: a skill that greets\n\n## Section 0: Context Loaded\n\nTask ID: t-1\nThe user asked for \
+             it.\n\n## Section 1: Step Overview\n\nDone in try {number}.\n\n## Section 2: Johari Summary\n\n\
              Known: all of it.\n\n## Section 3: Downstream Directives\n\nGo on with it.\n\n---\n**{}_COMPLETE**\n",
             agent.to_uppercase()
         )

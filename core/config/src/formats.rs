@@ -145,7 +145,9 @@ fn in_skill(format: Node) -> Node {
 #[must_use]
 pub fn front_matter(text: &str) -> Option<FrontMatter<'_>> {
     let (body, rest) = crate::front_matter::split(text)?;
-    let fields = read(&Text::whole(body), &mut Vec::new()).map(|node| node.to_value());
+    let mut mistakes = Vec::new();
+    // A key that stands there twice would have one value here and may have the other one elsewhere.
+    let fields = read(&Text::whole(body), &mut mistakes).filter(|_| mistakes.is_empty()).map(|node| node.to_value());
     Some(FrontMatter { fields, rest })
 }
 

@@ -16,7 +16,7 @@ use super::run::{Run, Stands, TASK, memory_file};
 
 const FIXTURES: &str = "xtask/cases/003-fixtures.json";
 /// The verdict of a validation that found nothing.
-const PASSED: &str = "Verdict: passed";
+const PASSED: &str = "passed";
 /// Operations for which the program has nothing.
 const LEARNINGS: &str = "a run that is complete has ended: what was learned is a run of develop-learnings";
 const CONFIG: &str = "which skills ask for an assessment or for learnings, their phases say: there are no lists";
@@ -108,10 +108,11 @@ fn agent_of(skill: &str) -> String {
 
 /// A memory file in the form of the seed.
 fn memory(agent: &str, number: usize, verdict: &str) -> String {
+    let matter = if agent == "validation" { format!("---\nverdict: {verdict}\n---\n") } else { String::new() };
     let name = agent.get(..1).unwrap_or_default().to_uppercase() + agent.get(1..).unwrap_or_default();
     format!(
-        "# {name} Agent Output: step {number}\n\n## Section 0: Context Loaded\n\nTask ID: {TASK}\nA task.\n\n\
-         ## Section 1: Step Overview\n\nStep {number} was done.\n{verdict}\n\n## Section 2: Johari Summary\n\nAll is known now.\n\n\
+        "{matter}# {name} Agent Output: step {number}\n\n## Section 0: Context Loaded\n\nTask ID: {TASK}\nA task.\n\n\
+         ## Section 1: Step Overview\n\nStep {number} was done.\n\n## Section 2: Johari Summary\n\nAll is known now.\n\n\
          ## Section 3: Downstream Directives\n\nGo on with it.\n\n---\n**{}_COMPLETE**\n",
         agent.to_uppercase()
     )
@@ -218,14 +219,15 @@ fn advance(case: &Case) -> Result<Outcome> {
         match call.tool.as_str() {
             "write" => written.push(call.text("path").unwrap_or_default().to_owned()),
             "skill.set_metadata" => match call.text("key").unwrap_or_default() {
-                "validation_status" => verdict = "Verdict: needs_remediation",
+                "validation_status" => verdict = "needs_remediation",
                 "no_research" => run.skip("phase-0-5"),
                 key if key.starts_with("remediation_count") => {
                     let times = call.args.get("value").and_then(Value::as_u64).unwrap_or_default();
-                    for time in 0..times {
-                        let step = format!("Time {time}.");
-                        run.work("validation", Some(&memory("validation", number, &format!("{step}\n{verdict}"))))?;
-                        run.work("generation", Some(&memory("generation", number, &step)))?;
+                    for time in 0..usize::try_from(times).unwrap_or_default() {
+                        // The same text written again would not count.
+                        let step = number * 100 + time;
+                        run.work("validation", Some(&memory("validation", step, verdict)))?;
+                        run.work("generation", Some(&memory("generation", step, PASSED)))?;
                     }
                 }
                 _ => return Ok(Outcome::not_supported("no step of a run asks this")),

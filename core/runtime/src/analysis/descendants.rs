@@ -27,8 +27,12 @@ const PLACERS: [(&str, Whole); 10] = [
 const ITSELF: [&str; 9] = ["chmod", "chown", "chgrp", "touch", "setfacl", "chattr", "setcap", "chcon", "mkdir"];
 /// How the names of interpreters begin: what they are given names folders, and says not what becomes of them.
 const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php", "deno", "lua"];
-/// Programs that fill a folder, also one that they make.
-const FILLERS: [&str; 5] = ["git clone", "git checkout", "git restore", "git worktree", "unzip"];
+/// Programs that fill the folder that they name, or make it, whatever it is called.
+const UNPACKERS: [&str; 3] = ["git clone", "git worktree", "unzip"];
+/// Modules of Python that do so with the option `-e`.
+const UNPACKING_MODULES: [&str; 4] = ["zipfile", "-mzipfile", "tarfile", "-mtarfile"];
+/// Programs that change what they name: a file, or all that is in a folder, also one that they make.
+const FILLERS: [&str; 2] = ["git checkout", "git restore"];
 /// Programs that wait for nothing, so that what lies in a folder when the line is decided is what they find there.
 const QUICK: [&str; 19] = [
     "[",
@@ -101,8 +105,12 @@ impl<'a> Line<'a> {
         {
             return self.placed(part, touch, *whole, &path);
         }
-        let fills = FILLERS.contains(&name.as_str()) && self.may_become(touch, &written);
-        if fills { vec![PathUse { below: anything(), ..path }] } else { self.changed(&name, path) }
+        let fills = || FILLERS.contains(&name.as_str()) && self.may_become(touch, &written);
+        if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
+            vec![PathUse { below: anything(), ..path }]
+        } else {
+            self.changed(&name, path)
+        }
     }
 
     /// A path that is named, with what is changed below it.
@@ -137,17 +145,25 @@ impl<'a> Line<'a> {
     /// The paths at which the sources come to lie, where the target is a folder or may become one.
     fn placed(&self, part: &Part, target: &Touch, whole: Whole, path: &PathUse) -> Vec<PathUse> {
         let folder = self.is_folder(&path.written) || path.written.ends_with('/');
-        if !folder && !self.may_become(target, &path.written) {
-            return vec![path.clone()];
-        }
         let whole = match whole {
             Whole::Always => true,
             Whole::Never => false,
             Whole::With(letters) => has_option(part, letters),
         };
+        let sources = self.judged.touches.iter().filter(|touch| touch.part == target.part && *touch != target);
+        // What a folder is copied to is one, whatever its name.
+        let takes_folder = || {
+            whole
+                && sources
+                    .clone()
+                    .filter_map(|source| source.path.text())
+                    .any(|from| self.is_folder(&from) || self.is_open(target, &from))
+        };
+        if !folder && !takes_folder() && !self.may_become(target, &path.written) {
+            return vec![path.clone()];
+        }
         let mut found = if folder { Vec::new() } else { vec![path.clone()] };
         let mut ends = BTreeSet::new();
-        let sources = self.judged.touches.iter().filter(|touch| touch.part == target.part && *touch != target);
         for source in sources {
             let Some(text) = source.path.text() else {
                 ends.extend(self.ends(&source.path));
@@ -292,6 +308,18 @@ fn program(part: &Part) -> String {
     }
 }
 
+/// `python3 -m zipfile -e a.zip docs`
+fn unpacks_by_module(part: &Part) -> bool {
+    let words: Vec<String> = part.words.iter().map(|word| word.text().unwrap_or_default()).collect();
+    let is_interpreter = program(part).starts_with("py");
+    let unpacks = |word: &String| {
+        word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
+    };
+    let module = words.iter().position(|word| UNPACKING_MODULES.contains(&word.as_str()));
+    let after = module.and_then(|module| words.get(module + 1..)).unwrap_or_default();
+    is_interpreter && after.iter().any(|word| unpacks(word) || word.starts_with("--e"))
+}
+
 fn has_option(part: &Part, letters: &str) -> bool {
     let is = |word: &String| match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => ["--r", "--a"].iter().any(|start| word.starts_with(start)),
@@ -400,6 +428,11 @@ mod tests {
             "git checkout HEAD -- src",
             "git restore src",
             "git clone /x/y fetched",
+            "git clone /x/y fetched.md",
+            "unzip a.zip -d new.md",
+            "python3 -m zipfile -e a.zip new.md",
+            "python3 -I -mtarfile -ve a.tar notes",
+            "cp -r fresh new.md",
             "sed -i s/a/b/ src/*.py",
             "sed -i s/a/b/ none/*.py",
             "find src -name '*.py' -delete",
@@ -415,6 +448,7 @@ mod tests {
             assert!(may_change(&root, "**/*.py", line, false), "{line}");
         }
         for line in [
+            "python3 -m zipfile -c a.md src",
             "cp a.txt notes/",
             "cp a.txt notes",
             "cp a.txt b.txt",

@@ -101,6 +101,7 @@ fn fields_of_the_front_matter_are_compared() {
     assert_eq!(of("# A\n---\nstatus: ready\n---\n").unwrap(), "the front matter is missing");
     assert_eq!(of("---\nstatus: ready\n").unwrap(), "the front matter is missing", "it has no end");
     assert!(of("---\nstatus: [\n---\n").unwrap().contains("is not YAML"));
+    assert!(of("---\nstatus: ready\nstatus: draft\n---\n").unwrap().contains("is not YAML"), "it stands there twice");
     assert!(of("---\n- status\n---\n").unwrap().contains("`status`"));
     assert!(matches!(&rules.front_matter[0].is, ArgIs::OneOf(_)));
 }
