@@ -3,16 +3,25 @@
 use alloc::collections::BTreeSet;
 use alloc::string::ToString as _;
 
-use crate::tool::{BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
+use serde_json::Value;
+
+use crate::tool::{AGENT, BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
 
 /// The server and the tool in a name that hosts give to the tools of MCP servers: `mcp__SERVER__TOOL`.
 pub(crate) fn split_native(tool: &str) -> Option<(&str, &str)> {
     tool.strip_prefix("mcp__")?.split_once("__").filter(|(server, name)| !server.is_empty() && !name.is_empty())
 }
 
-/// What is known of the labels of a tool: those of the built-in tools; none of a server's.
-pub(crate) fn known_labels(server: Option<&str>, tool: &str) -> Labels {
-    if server.is_none() { builtin_labels(tool) } else { Labels::new() }
+/// What is known of the labels of a call: those of the built-in tools; none of a server's.
+pub(crate) fn known_labels(server: Option<&str>, tool: &str, input: &Value) -> Labels {
+    match server {
+        Some(_) => Labels::new(),
+        // A subagent with a copy of the repository for itself: the start makes a worktree.
+        None if tool == AGENT && input.get("isolation").is_some_and(|isolation| !isolation.is_null()) => {
+            ["delegate", WRITE].iter().map(|word| (*word).to_string()).collect()
+        }
+        None => builtin_labels(tool),
+    }
 }
 
 /// What the built-in tools of agent hosts can do, under their canonical names.

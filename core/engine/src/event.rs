@@ -326,10 +326,10 @@ impl Event {
     /// The labels of the tool of a `tool_call` event: its own, else what is known of built-in tools.
     #[must_use]
     pub fn labels(&self) -> Option<Labels> {
-        let EventKind::ToolCall { tool, server, labels, .. } = &self.kind else { return None };
+        let EventKind::ToolCall { tool, server, labels, input, .. } = &self.kind else { return None };
         let split = if server.is_none() { split_native(tool) } else { None };
         let (server, name) = split.map_or((server.as_deref(), tool.as_str()), |(server, name)| (Some(server), name));
-        Some(labels.clone().unwrap_or_else(|| known_labels(server, name)))
+        Some(labels.clone().unwrap_or_else(|| known_labels(server, name, input)))
     }
 
     /// The call of a `tool_call` event, with the built-in tools' labels where the event has none.
@@ -344,7 +344,7 @@ impl Event {
             Some((server, name)) => (Some(server.to_string()), name.to_string(), native.clone().or(Some(tool.clone()))),
             None => (server.clone(), tool.clone(), native.clone()),
         };
-        let labels = labels.clone().unwrap_or_else(|| known_labels(server.as_deref(), &name));
+        let labels = labels.clone().unwrap_or_else(|| known_labels(server.as_deref(), &name, input));
         Some(Call {
             id: id.clone(),
             tool: Tool { name, native, server, labels },

@@ -190,8 +190,9 @@ pub struct ConditionSource {
     /// With `says`: the part does not count where this regular expression fits in its sentence.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub except: Option<String>,
-    /// With `file` or `artifact`: a place in each of its files, which are JSON, as a JSON pointer (`/tasks/0/id`). What is there
-    /// is compared with `value`, `one_of`, `begins`, `contains` or `present`. Without one of them something has to be there.
+    /// With `file` or `artifact`: a place in each of its files as a JSON pointer (`/tasks/0/id`). The files are JSON, or have
+    /// front matter, in which the place is. What is there is compared with `value`, `one_of`, `begins`, `contains` or
+    /// `present`. Without one of them something has to be there.
     pub pointer: Option<String>,
     /// With `pointer`: what has to be there.
     pub value: Option<Value>,

@@ -1,5 +1,7 @@
-//! The source `pointer`: whether a place in each of these JSON files holds what is wanted there. No value is told.
+//! The source `pointer`: whether a place in each of these files, which are JSON or have front matter, holds what is wanted
+//! there. No value is told.
 
+use phasegate_config::front_matter;
 use phasegate_core::FactValue;
 use phasegate_core::matcher::ArgIs;
 use serde::Deserialize;
@@ -33,11 +35,19 @@ impl FactSource for Pointer {
 }
 
 impl Arguments {
-    /// Whether the place in a file holds what is wanted; not known if the file is not JSON.
+    /// Whether the place in a file, or in its front matter, holds what is wanted; not known if the file is not JSON and has
+    /// no front matter.
     pub(crate) fn of(&self, bytes: &[u8]) -> Value {
-        match serde_json::from_slice::<Value>(bytes) {
+        let text = std::str::from_utf8(bytes).ok();
+        // No JSON begins as front matter does.
+        let document = match text.and_then(|text| front_matter(text.strip_prefix('\u{feff}').unwrap_or(text))) {
+            Some(matter) => matter.fields.ok_or_else(|| "its front matter is not YAML that can be read".to_owned()),
+            None => serde_json::from_slice::<Value>(bytes)
+                .map_err(|error| format!("it is not JSON (line {}) and has no front matter", error.line())),
+        };
+        match document {
             Ok(document) => json!(self.is.holds(document.pointer(&self.at))),
-            Err(error) => json!({"unknown": format!("it is not JSON (line {})", error.line())}),
+            Err(unknown) => json!({"unknown": unknown}),
         }
     }
 }
@@ -70,6 +80,16 @@ mod tests {
             ("", json!({"present": true}), true),
         ] {
             assert_eq!(of(at, is.clone()), json!(holds), "{at} {is}");
+        }
+        let of_markdown = |text: &str| {
+            let is = ArgIs::Equal("passed".into());
+            Arguments { at: "/verdict".into(), is, files: NamedFiles::new() }.of(text.as_bytes())
+        };
+        assert_eq!(of_markdown("---\nverdict: passed\n---\n# A\n"), json!(true));
+        assert_eq!(of_markdown("---\nverdict: failed\n---\n# A\n\nverdict: passed\n"), json!(false));
+        for text in ["# A\nverdict: passed\n", "---\nverdict: passed\n", "---\nverdict: passed\nverdict: failed\n---\n"]
+        {
+            assert!(of_markdown(text).is_object(), "{text}");
         }
         let damaged = Arguments { at: "/a".into(), is: ArgIs::Present(false), files: NamedFiles::new() };
         assert!(damaged.of(b"{\n").is_object(), "what is not JSON holds nothing, and lacks nothing");
