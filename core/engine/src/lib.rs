@@ -169,6 +169,7 @@ mod meant;
 mod steering;
 mod halting;
 pub mod rule_report;
+mod completed;
 mod obligation;
 mod directive;
 mod control;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::activation::known;
 use crate::arguments::arguments;
 use crate::cause::By;
+use crate::completed;
 use crate::control::{self, Answer, Command};
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::directive;
@@ -105,12 +106,7 @@ pub(crate) fn meant_root<'s>(state: &'s State, skill: Option<&str>) -> Option<&'
 /// The runs that a run's phases consist of or consisted of; without a skill, those of every run.
 fn branches(policy: &Policy, state: &State, skill: Option<&str>) -> Vec<Value> {
     let meant = roots(state).filter(|run| skill.is_none_or(|skill| run.skill == skill));
-    meant.flat_map(|root| parts(state, root).map(|part| branch(policy, root, part))).collect()
-}
-
-fn parts<'s>(state: &'s State, root: &'s Run) -> impl Iterator<Item = &'s Run> {
-    let all = state.project.runs.iter().chain(&state.session.runs);
-    all.filter(move |run| run.parent.as_ref() == Some(&root.id))
+    meant.flat_map(|root| completed::parts(state, root).map(|part| branch(policy, root, part))).collect()
 }
 
 fn branch(policy: &Policy, root: &Run, part: &Run) -> Value {
@@ -137,29 +133,9 @@ fn complete(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, s
     }
     let run = draft.run(&id).filter(|run| run.status == Status::Finished);
     let run = run.ok_or_else(|| meant::not_active(policy, draft.state(), Some(&name)))?;
-    let mut outputs: Vec<Value> = parts(draft.state(), run).map(|part| output(world, policy, run, part)).collect();
-    outputs.push(files(world, policy, run));
-    let text = ["SKILL_COMPLETE ", &name].concat();
+    let outputs = completed::outputs(world, policy, draft.state(), run);
+    let text = completed::words(&name);
     Ok(json!({"status": "completed", "skill": name, "run": id, "outputs": outputs, "text": text}))
-}
-
-fn output(world: &mut World<'_>, policy: &Policy, root: &Run, part: &Run) -> Value {
-    let mut told = files(world, policy, part);
-    if let Value::Object(fields) = &mut told {
-        let skill = policy.skill_version(&root.skill, &root.version);
-        fields.insert("phase".to_string(), json!(skill.and_then(|skill| root.phase_of(skill, part))));
-        fields.insert("state".to_string(), json!(part.progress()));
-    }
-    told
-}
-
-/// The files that a run made.
-fn files(world: &mut World<'_>, policy: &Policy, run: &Run) -> Value {
-    let skill = policy.skill_version(&run.skill, &run.version);
-    let made =
-        skill.into_iter().flat_map(|skill| &skill.artifacts).map(|artifact| run_status::made(world, artifact, run));
-    let files: Vec<Value> = made.filter_map(|made| made.as_array().cloned()).flatten().collect();
-    json!({"skill": run.skill, "files": files})
 }
 
 /// An agent has a run of its own session stand still. It goes on when a person says so.

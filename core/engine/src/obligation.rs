@@ -7,9 +7,11 @@ use alloc::vec::Vec;
 use crate::apply::{obligation_prefix, obligation_run};
 use crate::cause::By;
 use crate::change::Change;
+use crate::completed;
 use crate::condition::Condition;
 use crate::decision::Decision;
 use crate::draft::Draft;
+use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::holding;
 use crate::matcher::{Matcher, Use};
@@ -19,7 +21,7 @@ use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
 use crate::registering;
 use crate::run_status;
 use crate::safety::SAFETY_OBLIGATION;
-use crate::state::{Children, Obligation, Run, State, Status};
+use crate::state::{Children, Obligation, ObligationKind, Run, State, Status};
 use crate::tool::SKILL;
 use crate::tree;
 
@@ -46,7 +48,7 @@ pub(crate) fn taken_up(draft: &mut Draft, event: &Event) {
 }
 
 /// Brings the obligations in line with the live runs: where each stands.
-pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
+pub(crate) fn derive(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event) {
     registering::tell(policy, draft, event);
     let mut announced = draft.take_announced();
     // Of the elements of a plan one is told at a time: after one that has ended, the next.
@@ -54,17 +56,9 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
     let after: Vec<String> = announced.iter().filter(ended).filter_map(|id| next_element(draft.state(), id)).collect();
     announced.extend(after);
     for id in announced {
-        let run = draft.run(&id).filter(|run| run.status == Status::Active && is_told(draft.state(), run, event));
+        let run = draft.run(&id).filter(|run| run.status == Status::Active && is_told(draft.state(), run));
         let due = run.and_then(|run| {
-            let skill = policy.skill_version(&run.skill, &run.version)?;
-            let parent = run.parent.as_deref().and_then(|parent| draft.run(parent)).map(|parent| parent.skill.as_str());
-            let other = holding::other_above(draft.state(), run);
-            if other.is_some() && run.parent.is_some() {
-                return None;
-            }
-            let text = announce(skill, run, parent);
-            let text = if draft.is_under_way(&id) { format!("{text} {}", under_way(skill)) } else { text };
-            let text = other.map_or(text.clone(), |session| format!("{text} {}", held_elsewhere(session)));
+            let text = of_run(policy, draft.state(), run, draft.is_under_way(&id))?;
             Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text })
         });
         match due {
@@ -72,6 +66,7 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
             None => {
                 let prefix = obligation_prefix(&id);
                 drop_those(draft, |obligation| obligation.id.starts_with(&prefix));
+                completed::tell(world, policy, draft, event, &id);
             }
         }
     }
@@ -81,7 +76,9 @@ pub(crate) fn derive(policy: &Policy, draft: &mut Draft, event: &Event) {
     let state = draft.state();
     let is_live = |id: &str| state.live_runs().any(|run| run.id == id);
     let dropped = |obligation: &Obligation| {
-        obligation.id != SAFETY_OBLIGATION && !obligation_run(&obligation.id).is_some_and(is_live)
+        obligation.id != SAFETY_OBLIGATION
+            && !obligation_run(&obligation.id).is_some_and(is_live)
+            && !completed::is_told_by(obligation)
     };
     let ids = ids_of(state, dropped);
     if !ids.is_empty() {
@@ -101,19 +98,43 @@ fn free_element<'a>(state: &'a State, parent: &'a Run) -> Option<&'a Run> {
     tree::children(state, parent).find(|run| run.branch.as_ref().is_some_and(|branch| branch.agent.is_none()))
 }
 
-/// Whether an agent is told where a run stands. Of the elements of a plan it is the one that it does.
-fn is_told(state: &State, run: &Run, event: &Event) -> bool {
-    if !tree::is_element(state, run) {
-        return true;
+/// Whether the main agent is told where a run stands. Of the elements of a plan it is the one that it does.
+fn is_told(state: &State, run: &Run) -> bool {
+    let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
+    !tree::is_element(state, run)
+        || parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)
+}
+
+/// What a subagent is told that begins; `None` for other events. A subagent that does a run is told of that one, every other
+/// one of the runs that no subagent does. What the main agent has to be told stays as it is.
+pub(crate) fn of_subagent(policy: &Policy, state: &State, event: &Event) -> Option<Vec<Obligation>> {
+    let EventKind::SubagentStart { id, .. } = &event.kind else { return None };
+    let doer = tree::has_run(state, id).then(|| tree::doer(state, id));
+    let is_for = |run: &&Run| tree::bound_to(run) == doer && (doer.is_some() || !tree::is_element(state, run));
+    let told = state.live_runs().filter(is_for).filter_map(|run| {
+        let kind = ObligationKind::Context(of_run(policy, state, run, false)?);
+        let id = format!("{}{}", obligation_prefix(&run.id), run.visit);
+        Some(Obligation { id, kind, given: state.session.events, call: None })
+    });
+    Some(told.collect())
+}
+
+/// What an agent is told of a run. `under_way`: a prompt begins no other run because of it.
+fn of_run(policy: &Policy, state: &State, run: &Run, under_way: bool) -> Option<String> {
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let parent = run.parent.as_deref().and_then(|parent| state.run(parent)).map(|parent| parent.skill.as_str());
+    let other = holding::other_above(state, run);
+    if other.is_some() && run.parent.is_some() {
+        return None;
     }
-    let bound = run.branch.as_ref().and_then(|branch| branch.agent.as_deref());
-    match &event.kind {
-        EventKind::SubagentStart { id, .. } => bound == Some(tree::doer(state, id)),
-        _ => {
-            let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
-            parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)
-        }
+    let mut text = announce(skill, run, parent);
+    if under_way {
+        text.extend([" ", &self::under_way(skill)]);
     }
+    if let Some(session) = other {
+        text.extend([" ", &held_elsewhere(session)]);
+    }
+    Some(text)
 }
 
 /// Notes with which answer the obligations go out. A denied call's answer is not counted: nothing will show that it was
@@ -127,7 +148,6 @@ pub(crate) fn give(draft: &mut Draft, event: &Event, decision: Option<&Decision>
             call.and_then(|call| call.id.clone())
         }
         EventKind::SessionStart { .. }
-        | EventKind::SubagentStart { .. }
         | EventKind::Prompt { .. }
         | EventKind::ToolResult { .. }
         | EventKind::Skill { .. } => None,
@@ -182,6 +202,7 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
     }
     let (sentence, page) = description(phase);
     text.push_str(&sentence);
+    text.push_str(&failed_before(skill, run, index));
     let skipped = skipped(skill, run, index);
     if !skipped.is_empty() {
         text.push_str(&format!(" Skipped: {}.", skipped.join("; ")));
@@ -251,6 +272,15 @@ fn place(skill: &Skill, run: &Run, parent: Option<&str>, index: usize) -> String
 /// That another session works on the runs of the phase.
 fn held_elsewhere(session: &str) -> String {
     format!("Session `{session}` works on it: while that goes on, this session may only read.")
+}
+
+/// That the run came back from a phase that failed.
+fn failed_before(skill: &Skill, run: &Run, here: usize) -> String {
+    let from = skill.phase_index(&run.phase_before).and_then(|from| skill.phases.get(from));
+    let edge = from.and_then(|from| from.back.iter().find(|edge| edge.on_failure && edge.to == here));
+    let taken = run.backs.iter().find(|(from, to, _)| *from == run.phase_before && *to == run.phase);
+    let (Some(edge), Some((from, _, times))) = (edge, taken) else { return String::new() };
+    format!(" Phase \"{from}\" failed, so this phase is done again ({times} of at most {}).", edge.limit)
 }
 
 /// What began the run, where nobody asked for it.

@@ -133,14 +133,15 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     }
     begin_visits(&mut world, policy, &mut draft);
     directive::remind(policy, &mut draft, event, decision.as_ref());
-    obligation::derive(policy, &mut draft, event);
+    obligation::derive(&mut world, policy, &mut draft, event);
     deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
     obligation::give(&mut draft, event, decision.as_ref());
     past::ended(policy, state, &mut draft, event);
 
     let Parts { state, changes } = draft.into_parts();
     let ((needs, instances), runs) = (world.into_wanted(), live(&state));
-    Outcome { decision, changes, obligations: state.session.obligations, result, needs, instances, runs }
+    let obligations = obligation::of_subagent(policy, &state, event).unwrap_or(state.session.obligations);
+    Outcome { decision, changes, obligations, result, needs, instances, runs }
 }
 
 /// The answer to the end of a subagent that has to go on; to the guard it has not ended.
@@ -168,7 +169,7 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
             return Answered { decision: Some(decision), result: None };
         }
         // A context that begins, or begins anew, does not hold where the runs stand.
-        EventKind::SessionStart { .. } | EventKind::SubagentStart { .. } => {
+        EventKind::SessionStart { .. } => {
             let live: Vec<String> = draft.state().live_runs().map(|run| run.id.clone()).collect();
             live.iter().for_each(|run| draft.announce(run));
         }

@@ -128,7 +128,8 @@ fn descend<'a>(
     path
 }
 
-fn bound_to(run: &Run) -> Option<&str> {
+/// The subagent that does the run, where it is a part of another one.
+pub(crate) fn bound_to(run: &Run) -> Option<&str> {
     run.branch.as_ref().and_then(|branch| branch.agent.as_deref())
 }
 
