@@ -206,6 +206,34 @@ fn an_exported_transcript_is_decided_alike_in_a_replay() {
 }
 
 #[test]
+fn an_exported_transcript_says_what_the_files_were_that_a_phase_asks_for() {
+    let world = World::guarded("block");
+    world.write(
+        ".phasegate/skills/note.yaml",
+        "skill: note\ndescription: A note\nartifacts: {note: {path: [note.md], format: {last_line: END}}}\nphases:\n  write: \
+         {produces: [note], leave: on_done}\n  end: {allowed: [{command: 'true'}]}\n",
+    );
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    world.call("s", "t0", "Skill", json!({"skill": "note"}));
+    world.ok("s", "t0", "Skill", json!({"skill": "note"}));
+    let written = [("t1", "# A note\n\nto be done\n"), ("t2", "# A note\n\nEND\n")];
+    for (id, text) in written {
+        world.call("s", id, "Write", json!({"file_path": "note.md", "content": text}));
+        world.write("note.md", text);
+        world.ok("s", id, "Write", json!({"file_path": "note.md"}));
+    }
+    world.call("s", "t3", "Bash", json!({"command": "true"}));
+    let output = world.phasegate(&["audit", "export", "--transcript"]).output().unwrap();
+    let transcript = String::from_utf8(output.stdout).unwrap();
+    let files = transcript.lines().filter(|line| line.contains("\"event\":\"file\"")).count();
+    assert!(files >= 2, "{transcript}");
+    let output = world.phasegate(&["replay"]).write_stdin(transcript.clone()).output().unwrap();
+    let replayed = String::from_utf8(output.stdout).unwrap();
+    let last: Value = serde_json::from_str(replayed.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["decision"], &last["phase"]), (&json!("allow"), &json!("end")), "{transcript}\n{replayed}");
+}
+
+#[test]
 fn a_replay_refuses_an_invocation_of_a_skill_that_nobody_configured() {
     let world = World::guarded("block");
     let line = json!({"event": "skill", "name": "carefull", "by": "agent"}).to_string();

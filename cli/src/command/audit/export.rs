@@ -6,7 +6,7 @@ use phasegate_core::canonical::Sorted;
 use phasegate_runtime::Project;
 use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::audit::line::{Place, of};
-use phasegate_runtime::audit::transcript::lines as transcript_lines;
+use phasegate_runtime::audit::transcript::Transcript;
 use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
@@ -51,8 +51,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let Format::Jsonl = args.format;
     let mut lines = Vec::new();
     for id in &ids {
+        let mut transcript = Transcript::default();
         walk(&runtime.policies, &project, id, |past| {
-            let found = if args.transcript { transcript_lines(id, &past) } else { events(id, &past) };
+            let found = if args.transcript { transcript.lines(id, &past) } else { events(id, &past) };
             lines.extend(found.into_iter().map(|line| (past.time, line)));
             ControlFlow::Continue(())
         })?;
