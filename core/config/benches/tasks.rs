@@ -34,7 +34,7 @@ impl fmt::Display for Tasks {
     }
 }
 
-const SIZES: [Tasks; 4] = [Tasks(40, 8), Tasks(40, 40), Tasks(400, 40), Tasks(400, 400)];
+const SIZES: [Tasks; 5] = [Tasks(40, 8), Tasks(400, 8), Tasks(40, 40), Tasks(400, 40), Tasks(400, 400)];
 
 const CALLS: [(&str, &str); 3] = [
     (

@@ -364,7 +364,7 @@ pub(crate) fn deactivate(
     };
     if !may {
         let person_only = leave == LeaveSkill::Human;
-        return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only });
+        return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only, missing: Vec::new() });
     }
     let (id, skill) = (run.id.clone(), run.skill.clone());
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);

@@ -165,6 +165,8 @@ pub enum DenialKind {
         skill: String,
         /// Whether only a person may deactivate it.
         person_only: bool,
+        /// What is missing, each with the phase that asks for it, where somebody asked.
+        missing: Vec<String>,
     },
     /// There is no mode of this name.
     ModeUnknown {

@@ -31,8 +31,14 @@ pub(crate) fn manage(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let state = draft.state();
     match args.required("action")? {
         "list" => Ok(json!({"skills": policy.skills.iter().map(listed).collect::<Vec<_>>()})),
-        "show" => known(policy, args.required("skill_name")?).map(shown),
-        "next" => Ok(next(policy, state)),
+        "show" => match (skill, meant_root(state, None)) {
+            (None, Some(run)) => known(policy, &run.skill).map(shown),
+            _ => known(policy, args.required("skill_name")?).map(shown),
+        },
+        "next" => match skill {
+            Some(skill) => known(policy, skill).map(|_| next(policy, state)),
+            None => Ok(next(policy, state)),
+        },
         "branch" => Ok(json!({"branches": branches(policy, state, skill)})),
         "complete" => complete(world, policy, draft, command.by, skill),
         "halt" => halt(policy, draft, command, skill, args.text("why")?.unwrap_or_default()),
@@ -127,7 +133,8 @@ fn complete(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, by: By, s
     let (id, name) = (found.id.clone(), found.skill.clone());
     if found.status == Status::Active {
         if !control::finished(world, policy, draft.state(), &id) {
-            return Err(DenialKind::SkillNotLeft { skill: name, person_only: false });
+            let missing = run_status::missing(world, policy, draft.state(), &id);
+            return Err(DenialKind::SkillNotLeft { skill: name, person_only: false, missing });
         }
         control::deactivate(world, policy, draft, Some(&name), by)?;
     }

@@ -54,11 +54,15 @@ pub(crate) fn register(
         return refused(NotRegistered::NotNamed { program: program.to_string() });
     }
     let Some(given) = pairs(args.value("commands")) else { return refused(NotRegistered::NoCommands) };
+    let only_default = given.is_empty();
+    if only_default && args.value("default").is_null() {
+        return refused(NotRegistered::NoCommands);
+    }
     if given.len() > MAX_PATTERNS {
         return refused(NotRegistered::TooMany);
     }
     let asked = Asked { program, person, overrides: policy.safety.overrides(program), state };
-    let (mut commands, mut rejected) = (asked.kept(), Vec::new());
+    let (mut commands, mut rejected) = (asked.kept(scope, only_default), Vec::new());
     let mut accepted = 0_usize;
     for pair in given {
         match asked.accepted(&pair) {
@@ -221,10 +225,11 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// What stays of an earlier registration: to an agent, all that does not read. What a person registers replaces all.
-    fn kept(&self) -> Vec<Classified> {
-        let before = self.state.session.safety.entry(self.program).filter(|_| !self.person);
-        let writes = before.into_iter().flat_map(|entry| &entry.commands).filter(|one| !one.level.reads());
-        writes.cloned().collect()
+    fn kept(&self, scope: Scope, only_default: bool) -> Vec<Classified> {
+        let registry = if scope == Scope::Project { &self.state.project.safety } else { &self.state.session.safety };
+        let before = registry.entry(self.program).filter(|_| !self.person || only_default);
+        let kept = |one: &&Classified| only_default || !one.level.reads();
+        before.into_iter().flat_map(|entry| &entry.commands).filter(kept).cloned().collect()
     }
 
     /// The level of a pattern, if it is accepted.

@@ -317,9 +317,10 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
             let reason = format!("unknown skill \"{name}\"; available skills: [{}]", available.join(", "));
             refused(Code::SkillUnknown, reason)
         }
-        Kind::SkillNotLeft { skill, person_only } => {
+        Kind::SkillNotLeft { skill, person_only, missing } => {
             let why = if *person_only { "only a person may deactivate it" } else { "its last phase is not done" };
-            refused(Code::SkillNotLeft, format!("skill \"{skill}\" stays active: {why}"))
+            let missing: String = missing.iter().flat_map(|missing| ["; ", missing]).collect();
+            refused(Code::SkillNotLeft, format!("skill \"{skill}\" stays active: {why}{missing}"))
         }
         Kind::ModeUnknown { name } => {
             refused(Code::ModeUnknown, format!("unknown mode \"{name}\"; modes: [warn, block]"))

@@ -20,6 +20,7 @@ use crate::policy::{LeaveSkill, Optional, Phase, Policy, Scope, Skill};
 use crate::rendering;
 use crate::state::{Branch, Children, Run, State};
 use crate::stopped::stopped;
+use crate::tree;
 
 /// A live run, its skill and its phase.
 struct Place<'a> {
@@ -46,12 +47,25 @@ fn places<'a>(policy: &'a Policy, state: &'a State) -> Vec<Place<'a>> {
 pub(crate) fn newest(world: &mut World<'_>, policy: &Policy, state: &State) -> Option<Value> {
     let places = places(policy, state);
     let (newest, others) = places.split_first()?;
-    let mut answer = original(world, newest);
+    let mut answer = original(world, state, newest);
     if let (Value::Object(fields), false) = (&mut answer, others.is_empty()) {
-        let others: Vec<Value> = others.iter().map(|place| original(world, place)).collect();
+        let others: Vec<Value> = others.iter().map(|place| original(world, state, place)).collect();
         fields.insert("other_runs".to_string(), Value::from(others));
     }
     Some(answer)
+}
+
+/// What is missing in the runs of a tree that judge calls, each with its phase.
+pub(crate) fn missing(world: &mut World<'_>, policy: &Policy, state: &State, root: &str) -> Vec<String> {
+    let of_tree = |place: &&Place<'_>| place.run.children != Children::Live && tree::root(state, place.run).id == root;
+    let mut missing = Vec::new();
+    for Place { run, skill, phase, .. } in places(policy, state).iter().filter(of_tree) {
+        let wanted = world.missing_here(run, phase).phrases;
+        if !wanted.is_empty() {
+            missing.push(format!("phase \"{}\" of {} still needs {}", phase.name, skill.name, wanted.join(" and ")));
+        }
+    }
+    missing
 }
 
 /// The answer of `runs`: every live run, the one that began last first.
@@ -59,7 +73,7 @@ pub(crate) fn all(world: &mut World<'_>, policy: &Policy, state: &State) -> Valu
     Value::from(places(policy, state).iter().map(|place| whole(world, state, place)).collect::<Vec<_>>())
 }
 
-fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
+fn original(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     let Place { run, skill, index, phase } = *place;
     let mut answer = json!({
         "active": true,
@@ -78,6 +92,10 @@ fn original(world: &mut World<'_>, place: &Place<'_>) -> Value {
     }
     if let (Value::Object(fields), false) = (&mut answer, skill.inputs.is_empty()) {
         fields.insert("inputs".to_string(), json!(skill.values()));
+    }
+    if let (Value::Object(fields), true) = (&mut answer, run.stands_still()) {
+        let why = stopped(state, run, skill, "", None);
+        fields.insert("stopped".to_string(), json!(rendering::why_stopped(&why)));
     }
     if let (Value::Object(fields), true) = (&mut answer, run.unfinished) {
         fields.insert("unfinished".to_string(), json!(true));
@@ -113,13 +131,12 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         "allows": phrase::lines(phase.lines(run.at_gate())),
         "forbids": phrase::lines(&forbidden(skill, phase)),
     });
-    let mut answer = original(world, place);
+    let mut answer = original(world, state, place);
     if let (Value::Object(fields), Some(session)) = (&mut answer, &run.held_by) {
         fields.insert("held_by".to_string(), json!(session));
     }
     if let (Value::Object(fields), true) = (&mut answer, run.stands_still()) {
         let why = stopped(state, run, skill, "", None);
-        fields.insert("stopped".to_string(), json!(rendering::why_stopped(&why)));
         fields.insert("ways_on".to_string(), json!(format!("you {}", rendering::ways_on(&why))));
     }
     if let (Value::Object(fields), Value::Object(details)) = (&mut answer, details) {

@@ -164,7 +164,11 @@ fn next(plans: &[Plan<'_>], policy: &Policy) {
                 let is_there = |file: &PathBuf| file.exists() || changes(plans).any(|change| change.path == *file);
                 setting.adapters.iter().any(|adapter| files(setting, *adapter, name).iter().any(is_there))
             };
-            let typed_as = |name: &str| invocation(&setting.adapters, name);
+            let typed_as = |name: &str| {
+                let inputs = policy.skill(name).into_iter().flat_map(|skill| &skill.inputs);
+                let values: String = inputs.map(|input| format!(" {}=VALUE", input.name)).collect();
+                invocation(&setting.adapters, &format!("{name}{values}"))
+            };
             out.line(format_args!("  next: start the client anew{}", starts(policy, names, has_file, typed_as)));
         }
     }

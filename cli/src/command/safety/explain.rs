@@ -36,6 +36,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     };
     let judge = Judge::of(&runtime, &project, &state);
     let (judgement, classifier) = (judge.line(&args.line), judge.classifier);
+    if judgement.parts.is_empty() && args.line.trim().is_empty() {
+        return Err(
+            Failure::new("the line has no command").with_help("write for example `phasegate safety explain 'git log'`")
+        );
+    }
     let reads = judgement.verdict == Verdict::Read;
     if context.out.json {
         let parts: Vec<Value> = judgement.parts.iter().map(|part| of_part(part, &classifier)).collect();

@@ -40,6 +40,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         command.insert("inputs".to_string(), Value::Object(values.collect()));
     }
     command.extend(args.mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    let found = Runs::found(context, args.session.as_ref())?;
+    if let Some(session) = found.sessions.first().filter(|one| one.state.session.ended && args.session.is_none()) {
+        return Err(Failure::new(format!("no session goes on: `{}`, the last one, has ended", session.id)).with_help(
+            "start the client first; `--session ID` begins the run in a session that has ended, for when it is resumed",
+        ));
+    }
     let answer = give(context, &Target { session: args.session.clone() }, "activate_skill", command.into())?;
     if context.out.json {
         context.out.value(&answer.result);

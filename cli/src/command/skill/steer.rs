@@ -162,6 +162,15 @@ pub(super) fn halt(args: &Halt, context: &Context) -> Result<Exit, Failure> {
 ///
 /// As for [`give`].
 pub(super) fn resume(args: &Which, context: &Context) -> Result<Exit, Failure> {
+    let found = Runs::found(context, args.session.as_ref())?;
+    let root = found.root(args.skill.as_ref())?;
+    if root.run.halted.is_none() && root.parts(root.run).all(|part| part.halted.is_none()) {
+        let skill = &root.run.skill;
+        let stopped = found.answer(root).and_then(|answer| Some(answer.get("stopped")?.as_str()?.to_owned()));
+        let why = stopped.map(|why| format!(": {why}")).unwrap_or_default();
+        return Err(Failure { exit: Exit::No, ..Failure::new(format!("nobody halted `{skill}`{why}")) }
+            .with_help("`phasegate skip` has it go on in the next phase, `phasegate deactivate` ends it"));
+    }
     order(args, context, "resume_run", None)?;
     next(args, context)
 }
