@@ -10,7 +10,7 @@ use crate::analysis::Invocation;
 use crate::denial::DenialKind;
 use crate::eval::World;
 use crate::judge::{Caller, SkillCall};
-use crate::plan::{Element, NamedElement};
+use crate::plan::{Element, NamedElement, Waits};
 use crate::policy::{Policy, Skill};
 use crate::state::{Children, Run, State, Status};
 use crate::tool::Call;
@@ -52,6 +52,9 @@ impl<'a> BranchStart<'a> {
         if let Some(unclear) = found.next() {
             return Some(unclear);
         }
+        if let Some(early) = self.early_element() {
+            return Some(early);
+        }
         let of_branch = |run: &&Run| run.branch.is_some() && !tree::is_element(self.state, run);
         let parts = self.state.live_runs().filter(of_branch);
         for run in parts {
@@ -82,6 +85,16 @@ impl<'a> BranchStart<'a> {
         (pending || named != 1).then(|| {
             let named = if named == 0 && !pending { self.named_element(run).map(Box::new) } else { None };
             DenialKind::StartUnclear { branches, pending, named }
+        })
+    }
+
+    /// The element of a later wave that the start names while the present wave waits at its gate.
+    fn early_element(&self) -> Option<(&'a Run, DenialKind)> {
+        let at_gate = self.state.live_runs().filter(|run| run.plan.is_some() && run.children == Children::Gate);
+        at_gate.filter(|run| self.is_listed_below(run)).find_map(|run| {
+            let named = self.named_element(run).filter(|named| matches!(named.waits, Waits::Wave { .. }))?;
+            let named = Some(Box::new(named));
+            Some((run, DenialKind::StartUnclear { branches: Vec::new(), pending: false, named }))
         })
     }
 

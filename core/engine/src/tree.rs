@@ -103,12 +103,17 @@ fn descend<'a>(
     let did = |part: &Run| part.status != Status::Active && agent.is_some() && bound_to(part) == agent;
     let is_past = within.parts(run).any(did);
     for child in within.parts(run).filter(|part| part.status == Status::Active) {
+        // Of an element that another agent does, nothing is asked.
+        let other = bound_to(child);
+        if within.is_leaf(child) && (other.is_some() || is_past) && (agent.is_none() || other != agent) {
+            continue;
+        }
         let below = descend(within, child, agent, lists, levels);
         if agent.is_some() && below.iter().any(|run| bound_to(run) == agent) {
             path.extend(below);
             return path;
         }
-        if is_past || bound_to(child).is_some() {
+        if is_past || other.is_some() {
             continue;
         }
         let stands_still = below.last().is_some_and(|leaf| leaf.stands_still());
@@ -161,6 +166,11 @@ impl<'a> Below<'a> {
             }
         }
         Self(below)
+    }
+
+    /// Whether no run ever was a part of this one.
+    fn is_leaf(&self, run: &Run) -> bool {
+        !self.0.contains_key(run.id.as_str())
     }
 
     /// As [`parts`].
