@@ -13,6 +13,8 @@ use crate::words::{is_flag, is_of_system, is_plain};
 pub(super) struct Words {
     /// The command as one text; `None`: a word of it is not known.
     pub(super) text: Option<String>,
+    /// The assignments before it, as one text; `None`: a value is not known.
+    environment: Option<String>,
     /// The options that letters behind one dash may stand for: `-f` and `-u` of `-fu`.
     letters: Vec<String>,
 }
@@ -27,7 +29,10 @@ impl Words {
         });
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
-        Self { text, letters: options(command).filter_map(known_text).flat_map(letters).collect() }
+        let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
+        let environment: Option<Vec<String>> = command.assignments.iter().map(assigned).collect();
+        let environment = environment.map(|assigned| assigned.join(" "));
+        Self { text, environment, letters: options(command).filter_map(known_text).flat_map(letters).collect() }
     }
 
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
@@ -47,6 +52,7 @@ impl Words {
             ("text", self.text.as_deref().map_or(Value::Unknown, Value::Text)),
             ("verdict", Value::Text(verdict(command.verdict))),
             ("sends", sends(command)),
+            ("environment", self.environment.as_deref().map_or(Value::Unknown, Value::Text)),
         ])
     }
 }
@@ -62,6 +68,7 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("text", empty()),
         ("verdict", Value::Text(verdict(Verdict::Read))),
         ("sends", Value::Bool(false)),
+        ("environment", empty()),
     ])
 }
 

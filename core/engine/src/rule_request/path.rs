@@ -59,8 +59,17 @@ pub(super) fn in_part(path: &PathInPart, command: Option<usize>) -> Place<'_> {
     let named = path.file.iter().any(|piece| *piece != Piece::Any(()));
     let file = shape(path.file.as_slice());
     let name = Value::Shape(Shape { pieces: &path.name, hidden: true });
-    let own = Named { name, file, inside: Value::Unknown, named };
+    let own = Named { name, file, inside: inside(&path.name), named };
     Place { command, path: Some(own.value(does(path.access))), written: None }
+}
+
+/// Whether a path lies in the project, as far as its words tell.
+fn inside<'a>(name: &[Piece]) -> Value<'a> {
+    let [Piece::Text(text)] = name else { return Value::Unknown };
+    match text.starts_with(['/', '~']) || text.split('/').any(|part| part == "..") {
+        true => Value::Unknown,
+        false => Value::Bool(true),
+    }
 }
 
 /// What is done to a path.

@@ -242,7 +242,8 @@ impl<'a> Line<'a> {
     /// folder by then.
     fn is_open(&self, target: &Touch, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let odd = matches!(name, "" | "." | "..");
+        // Nobody looks into a home.
+        let odd = matches!(name, "" | "." | "..") || path.starts_with('~');
         let absent = self.base.join(path).symlink_metadata().is_err();
         odd || (absent && !name.contains('.') && (!self.quick || self.is_made(target, path)))
     }
@@ -295,7 +296,7 @@ fn collect(folder: &Path, at: &str, names: &mut Vec<String>) -> bool {
 }
 
 /// The name of the program of a part, with the command of git.
-fn program(part: &Part) -> String {
+pub(super) fn program(part: &Part) -> String {
     let word = |at: usize| match part.command.words.get(at) {
         Some(Word::Known(word)) => Some(word.as_str()),
         _ => None,
@@ -433,6 +434,7 @@ mod tests {
             "python3 -m zipfile -e a.zip new.md",
             "python3 -I -mtarfile -ve a.tar notes",
             "cp -r fresh new.md",
+            "cp -r ~/other.d new.md",
             "sed -i s/a/b/ src/*.py",
             "sed -i s/a/b/ none/*.py",
             "find src -name '*.py' -delete",

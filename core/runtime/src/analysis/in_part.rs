@@ -1,17 +1,67 @@
-//! Paths that a shell line names in part, as `~/.ssh/*`, `$DIR/a.txt` and `*.pem`: rules compare what is known of them.
+//! Paths that a shell line names in part, as `~/.ssh/*`, `$DIR/a.txt` and `*.pem`, and those that it may read because it
+//! names them: rules compare what is known of them.
 
-use phasegate_core::analysis::PathInPart;
+use phasegate_core::analysis::{Access, PathInPart};
 use phasegate_rules::Piece as Known;
-use phasegate_shell::{Judgement, Pattern, Piece, Touch};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
+
+use super::descendants::program;
 
 /// The most paths that are kept.
-const MAX_PATHS: usize = 64;
+const MAX_PATHS: usize = 256;
+/// Programs of which nothing else tells which words are files that they read.
+const MAY_READ: [&str; 42] = [
+    "aws",
+    "bash",
+    "bsdtar",
+    "bun",
+    "deno",
+    "docker",
+    "docker-compose",
+    "dotenv",
+    "flask",
+    "git annotate",
+    "git archive",
+    "git blame",
+    "git cat-file",
+    "git diff",
+    "git difftool",
+    "git format-patch",
+    "git log",
+    "git show",
+    "git whatchanged",
+    "gpg",
+    "gpg2",
+    "gsutil",
+    "gtar",
+    "kubectl",
+    "make",
+    "node",
+    "npx",
+    "open",
+    "openssl",
+    "perl",
+    "php",
+    "podman",
+    "python",
+    "python3",
+    "ruby",
+    "sh",
+    "sqlite3",
+    "tar",
+    "uvicorn",
+    "xdg-open",
+    "zip",
+    "zsh",
+];
 
 /// Them, in the order of the line.
 pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
     let in_part = judged.touches.iter().filter(|touch| touch.path.text().is_none());
+    let may_read = judged.parts.iter().zip(0..).filter(|(part, _)| MAY_READ.contains(&program(part).as_str()));
+    let may_read = may_read.flat_map(|(part, number)| named(part, number));
     let mut found: Vec<PathInPart> = Vec::new();
-    for path in in_part.map(path) {
+    for path in in_part.map(path).chain(may_read) {
         if found.contains(&path) {
             continue;
         }
@@ -29,6 +79,16 @@ pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
         found.push(path);
     }
     found
+}
+
+/// The words of a command that may name files which it reads: `-in FILE`, `--env-file=FILE`, `@FILE`, `REVISION:FILE`.
+fn named(part: &Part, number: u32) -> impl Iterator<Item = PathInPart> {
+    part.words.iter().skip(1).filter_map(move |word| {
+        let text = word.text().filter(|text| !text.contains(char::is_whitespace))?;
+        let file = text.rsplit(['=', ':', '@']).next().filter(|file| !file.is_empty())?;
+        let name = Pattern(vec![Piece::Text(file.to_owned())]);
+        Some(path(&Touch { path: name, access: Access::Read, part: Some(number) }))
+    })
 }
 
 fn path(touch: &Touch) -> PathInPart {
@@ -99,6 +159,9 @@ mod tests {
             ("cat .e*", &[".e*"]),
             ("cat src/*", &["visible *"]),
             ("rm build/*.o", &["visible *.o"]),
+            ("git show HEAD:a/.env", &["show", ".env"]),
+            ("openssl enc -in=a.pem", &["enc", "a.pem"]),
+            ("echo .env", &[]),
         ] {
             assert_eq!(files(line), wanted, "{line}");
         }

@@ -12,6 +12,7 @@ use crate::walk::Walk;
 /// `curl`
 pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     saved(walk, command, &["o", "output"]);
+    sent_by_curl(walk, command);
     if command.has(&["O", "remote-name", "remote-name-all"]) {
         let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
         fetched(walk, command, &named.collect::<Vec<_>>(), &["output-dir"]);
@@ -44,6 +45,32 @@ pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         }
     }
     addresses(command)
+}
+
+/// Takes note of the files that options of curl name, to send them or as a part of the request.
+fn sent_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
+    for given in &command.scan.options {
+        let Some(value) = &given.value else { continue };
+        let text = value.start();
+        let marked = |marks: &[char]| text.starts_with(marks).then_some(1);
+        // Where the name of a file begins in the value.
+        let file = match given.name.as_str() {
+            "d" | "data" | "data-ascii" | "data-binary" | "json" | "H" | "header" | "proxy-header" => marked(&['@']),
+            "data-urlencode" => text.split_once('=').map_or(text, |(name, _)| name).find('@').map(|at| at + 1),
+            "F" | "form" => text.find("=@").or_else(|| text.find("=<")).map(|at| at + 2),
+            "T" | "upload-file" | "K" | "config" | "netrc-file" | "E" | "cert" | "key" | "cacert" => Some(0),
+            "b" | "cookie" => (!text.contains('=')).then_some(0),
+            _ => None,
+        };
+        let Some(file) = file.map(|start| value.after(start)) else { continue };
+        // `file;type=text/plain`
+        let whole =
+            file.known().and_then(|name| name.split([';', ',']).next()).map(|name| Field::text(name, file.span));
+        let file = whole.unwrap_or(file);
+        if file.known() != Some("-") {
+            walk.touch(&file, Access::Read);
+        }
+    }
 }
 
 /// Takes note of the files in which options of these names put what is fetched.
@@ -90,6 +117,9 @@ fn is_fetched(address: &str) -> bool {
 /// `wget`
 pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     saved(walk, command, &["O", "output-document"]);
+    for file in command.values(&["post-file", "body-file", "i", "input-file", "load-cookies"]) {
+        walk.touch(file, Access::Read);
+    }
     if command.has(&["version", "V", "help", "h"]) {
         return None;
     }
@@ -115,7 +145,13 @@ pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
 }
 
 /// `http`
-pub(super) fn httpie(command: &Command<'_>) -> Option<Finding> {
+pub(super) fn httpie(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    // `@file`, `name@file`, `name=@file`, `name:=@file`
+    for item in command.scan.operands.iter().filter(|item| !item.start().contains("://")) {
+        if let Some(at) = item.start().find('@') {
+            walk.touch(&item.after(at + 1), Access::Read);
+        }
+    }
     if command.has(&["version", "help", "offline"]) {
         return None;
     }
