@@ -202,8 +202,9 @@ impl Session {
             }
             Change::SafetyTold { text } => self.tell_of_safety(text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
-            Change::ObligationsGiven { call } => {
-                for obligation in &mut self.obligations {
+            Change::ObligationsGiven { ids, call } => {
+                let given = |owed: &&mut Obligation| ids.is_empty() || ids.contains(&owed.id);
+                for obligation in self.obligations.iter_mut().filter(given) {
                     obligation.given = self.events;
                     obligation.call.clone_from(call);
                 }

@@ -467,8 +467,11 @@ pub enum Change {
         /// Their ids.
         ids: Vec<String>,
     },
-    /// All obligations went out with the answer to this event.
+    /// Obligations went out with the answer to this event.
     ObligationsGiven {
+        /// Their ids; empty: all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ids: Vec<String>,
         /// The id of the call that was answered, if it was one with an id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<String>,

@@ -105,11 +105,11 @@ fn is_told(state: &State, run: &Run) -> bool {
         || parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)
 }
 
-/// What a subagent is told that begins; `None` for other events. A subagent that does a run is told of that one, every other
-/// one of the runs that no subagent does. What the main agent has to be told stays as it is.
+/// What is told with the answer to an event of a subagent; `None`: all that is owed. At its start a subagent that does a run
+/// is told of that one, every other one of the runs that no subagent does. What the main agent has to be told stays as it is.
 pub(crate) fn of_subagent(policy: &Policy, state: &State, event: &Event) -> Option<Vec<Obligation>> {
-    let EventKind::SubagentStart { id, .. } = &event.kind else { return None };
-    let doer = tree::has_run(state, id).then(|| tree::doer(state, id));
+    let EventKind::SubagentStart { id, .. } = &event.kind else { return owed_to(state, event) };
+    let doer = tree::bound_doer(state, id);
     let is_for = |run: &&Run| tree::bound_to(run) == doer && (doer.is_some() || !tree::is_element(state, run));
     let told = state.live_runs().filter(is_for).filter_map(|run| {
         let kind = ObligationKind::Context(of_run(policy, state, run, false)?);
@@ -117,6 +117,14 @@ pub(crate) fn of_subagent(policy: &Policy, state: &State, event: &Event) -> Opti
         Some(Obligation { id, kind, given: state.session.events, call: None })
     });
     Some(told.collect())
+}
+
+/// What is owed to the subagent of an event, where it does or did a run: what is about that run alone.
+fn owed_to(state: &State, event: &Event) -> Option<Vec<Obligation>> {
+    let doer = tree::bound_doer(state, event.subagent()?)?;
+    let does = |id: &str| state.run(id).is_some_and(|run| tree::bound_to(run) == Some(doer));
+    let owed = state.session.obligations.iter().filter(|owed| obligation_run(&owed.id).is_some_and(does));
+    Some(owed.cloned().collect())
 }
 
 /// What an agent is told of a run. `under_way`: a prompt begins no other run because of it.
@@ -153,8 +161,11 @@ pub(crate) fn give(draft: &mut Draft, event: &Event, decision: Option<&Decision>
         | EventKind::Skill { .. } => None,
         _ => return,
     };
-    if !draft.state().session.obligations.is_empty() {
-        draft.change(Change::ObligationsGiven { call });
+    let ids: Option<Vec<String>> =
+        owed_to(draft.state(), event).map(|owed| owed.into_iter().map(|owed| owed.id).collect());
+    let none = ids.as_ref().map_or(draft.state().session.obligations.is_empty(), Vec::is_empty);
+    if !none {
+        draft.change(Change::ObligationsGiven { ids: ids.unwrap_or_default(), call });
     }
 }
 

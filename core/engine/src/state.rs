@@ -19,7 +19,7 @@ pub use crate::open_call::{CallVisit, OpenCall, Proof};
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
 use crate::plan::PlanProgress;
-use crate::policy::{Mode, Scope, Skill, Spent};
+use crate::policy::{Mode, Phase, Scope, Skill, Spent};
 use crate::safety::{self, Registry};
 use crate::shared_list::SharedList;
 use crate::steps::Steps;
@@ -301,8 +301,12 @@ impl Run {
     #[must_use]
     pub fn phase_of<'s>(&self, skill: &'s Skill, part: &Self) -> Option<&'s str> {
         let visit = part.branch.as_ref()?.visit;
-        let (index, _) = self.kept.iter().find(|(_, kept)| *kept == visit)?;
-        skill.phases.get(*index).map(|phase| phase.name.as_str())
+        let kept = self.kept.iter().find(|(_, kept)| *kept == visit).and_then(|(index, _)| skill.phases.get(*index));
+        // Of an earlier visit the only phase is told that runs such a skill.
+        let runs = |phase: &&Phase| phase.run.iter().flat_map(|runs| &runs.each).any(|run| run.skill == part.skill);
+        let mut phases = skill.phases.iter().filter(runs);
+        let only = || phases.next().filter(|_| phases.next().is_none());
+        kept.or_else(only).map(|phase| phase.name.as_str())
     }
 
     /// How a part of another run gets on: `completed`, `failed`, `in_progress` (a subagent does it) or `pending`.

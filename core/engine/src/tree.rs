@@ -65,6 +65,13 @@ pub(crate) fn doer<'a>(state: &'a State, agent: &'a str) -> &'a str {
     agent
 }
 
+/// The subagent to which a run of an agent is or was bound; `None`: the agent does and did none.
+pub(crate) fn bound_doer<'a>(state: &'a State, agent: &'a str) -> Option<&'a str> {
+    let doer = doer(state, agent);
+    let mut all = state.project.runs.iter().chain(&state.session.runs);
+    all.any(|run| bound_to(run) == Some(doer)).then_some(doer)
+}
+
 /// Whether a live run is bound to an agent, or to one that started it.
 pub(crate) fn has_run(state: &State, agent: &str) -> bool {
     let doer = doer(state, agent);

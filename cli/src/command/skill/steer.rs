@@ -164,25 +164,34 @@ pub(super) fn halt(args: &Halt, context: &Context) -> Result<Exit, Failure> {
 pub(super) fn resume(args: &Which, context: &Context) -> Result<Exit, Failure> {
     let found = Runs::found(context, args.session.as_ref())?;
     let root = found.root(args.skill.as_ref())?;
-    if root.run.halted.is_none() && root.parts(root.run).all(|part| part.halted.is_none()) {
+    let halted = root.run.halted.is_some() || root.parts(root.run).any(|part| part.halted.is_some());
+    let answer = ordered(root, context, "resume_run", None)?;
+    if !halted {
         let skill = &root.run.skill;
         let stopped = found.answer(root).and_then(|answer| Some(answer.get("stopped")?.as_str()?.to_owned()));
         let why = stopped.map(|why| format!(": {why}")).unwrap_or_default();
         return Err(Failure { exit: Exit::No, ..Failure::new(format!("nobody halted `{skill}`{why}")) }
             .with_help("`phasegate skip` has it go on in the next phase, `phasegate deactivate` ends it"));
     }
-    order(args, context, "resume_run", None)?;
+    if context.out.json {
+        context.out.value(&answer);
+    }
     next(args, context)
 }
 
 fn order(which: &Which, context: &Context, name: &str, why: Option<&String>) -> Result<String, Failure> {
     let found = Runs::found(context, which.session.as_ref())?;
     let root = found.root(which.skill.as_ref())?;
-    let mut args = Map::from_iter([("run".to_string(), Value::from(root.run.id.clone()))]);
-    args.extend(why.map(|why| ("why".to_string(), Value::from(why.clone()))));
-    let answer = give(context, &Target { session: Some(root.session.id.clone()) }, name, args.into())?;
+    let answer = ordered(root, context, name, why)?;
     if context.out.json {
-        context.out.value(&answer.result);
+        context.out.value(&answer);
     }
     Ok(root.run.skill.clone())
+}
+
+/// The answer to a command about a run.
+fn ordered(root: Root<'_>, context: &Context, name: &str, why: Option<&String>) -> Result<Value, Failure> {
+    let mut args = Map::from_iter([("run".to_string(), Value::from(root.run.id.clone()))]);
+    args.extend(why.map(|why| ("why".to_string(), Value::from(why.clone()))));
+    Ok(give(context, &Target { session: Some(root.session.id.clone()) }, name, args.into())?.result)
 }

@@ -30,7 +30,7 @@ const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php"
 /// Programs that fill the folder that they name, or make it, whatever it is called.
 const UNPACKERS: [&str; 3] = ["git clone", "git worktree", "unzip"];
 /// Modules of Python that do so with the option `-e`.
-const UNPACKING_MODULES: [&str; 4] = ["zipfile", "-mzipfile", "tarfile", "-mtarfile"];
+const UNPACKING_MODULES: [&str; 2] = ["zipfile", "-mzipfile"];
 /// Programs that change what they name: a file, or all that is in a folder, also one that they make.
 const FILLERS: [&str; 2] = ["git checkout", "git restore"];
 /// Programs that wait for nothing, so that what lies in a folder when the line is decided is what they find there.
@@ -242,8 +242,7 @@ impl<'a> Line<'a> {
     /// folder by then.
     fn is_open(&self, target: &Touch, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        // Nobody looks into a home.
-        let odd = matches!(name, "" | "." | "..") || path.starts_with('~');
+        let odd = matches!(name, "" | "." | "..");
         let absent = self.base.join(path).symlink_metadata().is_err();
         odd || (absent && !name.contains('.') && (!self.quick || self.is_made(target, path)))
     }
@@ -432,9 +431,8 @@ mod tests {
             "git clone /x/y fetched.md",
             "unzip a.zip -d new.md",
             "python3 -m zipfile -e a.zip new.md",
-            "python3 -I -mtarfile -ve a.tar notes",
+            "python3 -mzipfile -e a.zip notes",
             "cp -r fresh new.md",
-            "cp -r ~/other.d new.md",
             "sed -i s/a/b/ src/*.py",
             "sed -i s/a/b/ none/*.py",
             "find src -name '*.py' -delete",
