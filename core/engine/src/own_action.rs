@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
-use crate::analysis::CallAnalysis;
+use crate::analysis::{CallAnalysis, Invocation};
 use crate::change::Change;
 use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind};
@@ -19,6 +19,7 @@ use crate::meant::target;
 use crate::permitting::Asked;
 use crate::pins::{MANAGE, OWN_SERVER};
 use crate::policy::Policy;
+use crate::registering::meant_program;
 use crate::rule_request::OfState;
 use crate::ruled::Ruled;
 use crate::rules_said::strictest;
@@ -57,7 +58,11 @@ pub(crate) fn of_call(world: &mut World<'_>, context: &Context<'_>, state: &OfSt
             }
         }
     }
-    let invoked = context.call.input.get("skill").and_then(Value::as_str).filter(|_| context.call.tool.name == SKILL);
+    // As the platform takes the name, whose spelling may differ.
+    let invoked = match &context.call.analysis.invokes {
+        Some(Invocation::Skill(name)) => Some(name.as_str()),
+        _ => context.call.input.get("skill").and_then(Value::as_str).filter(|_| context.call.tool.name == SKILL),
+    };
     if let Some(skill) = invoked.and_then(|name| context.policy.invoked(name)) {
         actions.push(action("activate_skill", json!({"skill_name": skill.name})));
     }
@@ -80,7 +85,13 @@ pub(crate) fn of_command(world: &mut World<'_>, policy: &Policy, state: &State, 
         MANAGE if text("action") == Some("complete") => {
             left(text("skill_name").or_else(|| Some(meant_root(state, None)?.skill.as_str())))
         }
-        REGISTER => action(name, given(&["tool", "default"])),
+        REGISTER => {
+            let mut input = given(&["tool", "default"]);
+            if let (Value::Object(fields), Some(tool)) = (&mut input, text("tool")) {
+                fields.insert("tool".to_string(), Value::from(meant_program(tool)));
+            }
+            action(name, input)
+        }
         _ => return None,
     };
     let ruled = ruled(world, policy, state, event, &call)?;

@@ -27,6 +27,8 @@ use crate::rules::RuleLevel;
 use crate::state::State;
 use crate::tool::Call;
 
+/// The most parts of a call before one that is asked about; of more nothing is told.
+const MAX_BEFORE: usize = 256;
 /// The type of the ids of actions.
 const ACTIONS: &str = "Action";
 
@@ -63,11 +65,38 @@ impl Past for Remembered<'_> {
         }
         let history = if leaf.scope == Whose::Project { self.project } else { self.session };
         let time = time(self.time, history);
+        if part > MAX_BEFORE {
+            return Some(Truth::Unknown);
+        }
+        let before = self.with_before(history, leaf, request, part, time);
+        let history = before.as_ref().unwrap_or(history);
         Some(match history.evaluate(leaf, &happening(request, time, "request", &fields), &fields) {
             Verdict::True => Truth::Yes,
             Verdict::False => Truth::No,
             Verdict::Unknown(_) => Truth::Unknown,
         })
+    }
+}
+
+impl Remembered<'_> {
+    /// What is kept, with the parts of the same call that stand before one; `None`: there are none.
+    fn with_before(
+        &self,
+        history: &History,
+        leaf: &Leaf,
+        request: &Request<'_>,
+        part: usize,
+        time: i64,
+    ) -> Option<History> {
+        let mut seen = (part > 0).then(|| history.clone())?;
+        for before in 0..part {
+            let fields = OfPart { request, part: before, recorded: self.recorded.get(before) };
+            // It has ended, and told nothing.
+            for kind in ["request", "call", "response"] {
+                seen.apply(&observe([leaf], &happening(request, time, kind, &fields)));
+            }
+        }
+        Some(seen)
     }
 }
 

@@ -172,6 +172,11 @@ fn instruction(names: &str) -> String {
     )
 }
 
+/// The program that is registered by this name of a tool; of what names none, the name itself.
+pub(crate) fn meant_program(tool: &str) -> &str {
+    program_of(tool).unwrap_or(tool)
+}
+
 /// The program that a name of a tool means: the name itself, or what follows a runner (`npx go-gmail`).
 fn program_of(tool: &str) -> Option<&str> {
     let words: Vec<&str> = tool.split_whitespace().collect();

@@ -43,13 +43,15 @@ impl Words {
             options(command).filter_map(known_text).filter_map(|word| word.split_once('=')).map(|(name, _)| name);
         let given = options(command).map(word);
         let may = self.letters.iter().map(|letter| Value::Maybe(letter));
+        // What stands before the program, and where its output goes, are no part of the text.
+        let text = if is_plain(command) { Value::Text } else { Value::Maybe };
         let brought = || command.alias.then_some(Value::Unknown);
         Value::record(vec![
             ("program", program(command)),
             ("subcommand", subcommand(command)),
             ("words", Value::set(after.iter().map(word).chain(brought()))),
             ("options", Value::set(given.chain(spelt.map(Value::Text)).chain(may).chain(brought()))),
-            ("text", self.text.as_deref().map_or(Value::Unknown, Value::Text)),
+            ("text", self.text.as_deref().map_or(Value::Unknown, text)),
             ("verdict", Value::Text(verdict(command.verdict))),
             ("sends", sends(command)),
             ("environment", self.environment.as_deref().map_or(Value::Unknown, Value::Text)),
