@@ -3,9 +3,13 @@
 //! [`RuleCall`] is the one place that makes this of a call. The gate evaluates its [`RuleCall::request`]; what a history
 //! keeps of an event are the fields of one of its parts, so that both see the same values.
 
+mod abbreviated;
 mod command;
+mod names;
+mod options;
 mod path;
 mod secret;
+mod sending;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -29,6 +33,9 @@ use crate::permitting;
 use crate::rules::RuleTool;
 use crate::tool::{BASH, Call, SHELL, only_reads};
 use crate::words::is_plain;
+
+/// Tools of clients that look into a file which no adapter takes for their path.
+const LOOKING_INTO: [&str; 3] = ["LSP", "ReadMcpResourceTool", "ReadMcpResourceDirTool"];
 
 /// What rules see that only the state says.
 #[derive(Clone, Debug, Default)]
@@ -91,7 +98,9 @@ impl<'a> RuleCall<'a> {
         caller: Caller<'a>,
     ) -> Self {
         let action = action_id(call.tool.server.as_deref(), &call.tool.name);
-        let commands = call.analysis.commands.iter().map(Words::of).collect();
+        let all = call.analysis.commands.as_slice();
+        let commands =
+            (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default())).collect();
         Self { call, event, caller, tool: tools.get(&action), action, commands }
     }
 
@@ -207,6 +216,7 @@ impl<'a> RuleCall<'a> {
         if analysis.commands.is_empty() {
             let named = analysis.paths.iter().flat_map(|path| path::values(path, None));
             places.extend(named);
+            places.extend(analysis.in_part.iter().map(|path| path::in_part(path, None)));
             if places.is_empty() && !self.is_shell() && self.says_nothing_of_paths() {
                 places = path::of_arguments(&self.call.input, &analysis.in_project);
             }
@@ -241,6 +251,7 @@ impl<'a> RuleCall<'a> {
 
     /// Whether nothing tells which of its arguments are paths.
     fn says_nothing_of_paths(&self) -> bool {
-        self.call.tool.server.is_some() || self.call.tool.labels.is_empty()
+        let tool = &self.call.tool;
+        tool.server.is_some() || tool.labels.is_empty() || LOOKING_INTO.contains(&tool.name.as_str())
     }
 }

@@ -88,6 +88,12 @@ fn words_of_a_command_are_seen_as_a_shell_takes_them() {
         ("git -C x status -f", 2, "-"),
         ("git push -- -f", 0, "-"),
         ("git fetch -f", 0, "-"),
+        ("git push --forc", 0, "deny rule-rejected?"),
+        ("git push --force=no", 0, "deny rule-rejected?"),
+        ("git push --force --no-force", 0, "deny rule-rejected?"),
+        ("git push --repo --force", 0, "deny rule-rejected?"),
+        ("git push -force", 0, "deny rule-rejected?"),
+        ("git push --follow-tags", 0, "-"),
         ("$ push", 0, "-"),
         ("$ push -f", 0, "deny rule-rejected?"),
     ] {
@@ -96,6 +102,36 @@ fn words_of_a_command_are_seen_as_a_shell_takes_them() {
     assert_eq!(short(&policy, shell(&[("git push", 0), ("git push -f", 0)])), "deny rule-rejected");
     let unread = json!({"event": "tool_call", "tool": "Bash", "input": {"command": "git ((("}});
     assert_eq!(short(&policy, unread), "deny rule-rejected?", "a line that nobody reads may be any");
+}
+
+#[test]
+fn a_command_of_npm_is_known_by_the_beginning_of_its_name() {
+    let when = json!({"and": [is("command.program", "npm"), is("command.subcommand", "publish")]});
+    let policy = policy("permit", &json!([forbid("no-publish", &when)]));
+    for (line, options, wanted) in [
+        ("npm publish", 0, "deny rule-rejected"),
+        ("npm publis", 0, "deny rule-rejected"),
+        ("npm p", 0, "-"),
+        ("npm run", 0, "-"),
+        ("npm --tag latest publish", 1, "deny rule-rejected?"),
+        ("npm --silent publish", 1, "deny rule-rejected"),
+        ("npm pack", 0, "-"),
+    ] {
+        assert_eq!(short(&policy, shell(&[(line, options)])), wanted, "{line}");
+    }
+}
+
+#[test]
+fn names_are_the_parts_of_words_and_of_what_decides_before() {
+    let names = json!({"of": ["containsAny", {"l": get("command.names"), "r": {"set": [text("prod")]}}]});
+    let policy = policy("permit", &json!([forbid("no-prod", &names)]));
+    let check = |lines: &[(&str, u32)], wanted: &str| assert_eq!(short(&policy, shell(lines)), wanted, "{lines:?}");
+    for line in ["kubectl -nprod x", "ssh db-prod1.eu", "ssh me@PROD", "terraform -chdir=a/prod/b"] {
+        check(&[(line, 0)], "deny rule-rejected");
+    }
+    check(&[("ls", 0), ("cd infra/prod", 0), ("terraform apply", 0)], "deny rule-rejected");
+    check(&[("rsync products x", 0), ("docker build -t reproduction", 0)], "-");
+    check(&[("ssh $", 0)], "deny rule-rejected?");
 }
 
 #[test]
@@ -221,16 +257,42 @@ fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
     assert_eq!(stops(true), (None, true), "it ends, and the person is told");
 }
 
+/// A policy of one rule and the skill `work`, which may have to be finished.
+fn with_skill(rule: Value, finish: bool) -> Policy {
+    let level = json!({"rules": {"default": "permit", "rules": [rule]}});
+    let done = json!({"file": {"path": "notes.md", "is": {"exists": true}}});
+    let done_when = if finish { done } else { Value::Null };
+    let phase = json!({"name": "one", "description": "", "allowed": [], "forbidden": [], "requires": null,
+        "done_when": done_when, "optional": "no", "leave": "on_call", "next": [], "back": []});
+    let skill = json!({"name": "work", "description": "", "version": "w", "seed": false, "mode": "block", "scope": "session",
+        "finish_required": finish, "unlisted": "allow", "leave_skill": "agent", "servers": [], "tools": [], "global_forbidden": [],
+        "phases": [phase]});
+    serde_json::from_value(json!({"version": "v", "skills": [skill], "rules": [level]})).unwrap()
+}
+
+#[test]
+fn a_rule_over_the_end_of_a_turn_holds_while_a_run_that_the_agent_halted_stands_still() {
+    let policy = with_skill(
+        json!({"id": "hold", "forbids": "deny", "reason": "not yet", "action": {"is": "phasegate/stop"}}),
+        true,
+    );
+    let mut state = State::default();
+    let mut play = |event: Value| {
+        let outcome = step(&policy, &state, &Event::from_value(event).unwrap(), &Facts::new());
+        outcome.apply_to(&mut state);
+        outcome.decision.map(|decision| (decision.effect, decision.reason))
+    };
+    play(json!({"event": "command", "by": "agent", "name": "activate_skill", "args": {"skill_name": "work"}}));
+    play(json!({"event": "command", "by": "agent", "name": "manage_skill", "args": {"action": "halt", "why": "x"}}));
+    let stop = json!({"event": "stop", "can_hold": true, "interactive": false});
+    assert_eq!(play(stop), Some((Effect::Deny, "rule hold denies the call: not yet".to_string())));
+}
+
 #[test]
 fn who_leaves_a_skill_without_its_name_is_judged_all_the_same() {
     let named = json!({"and": [{"has": [get("input"), "skill_name"]}, is("input.skill_name", "work")]});
     let rule = json!({"id": "stay", "forbids": "deny", "action": {"is": "phasegate/deactivate_skill"}, "when": named});
-    let level = json!({"rules": {"default": "permit", "rules": [rule]}});
-    let phase = json!({"name": "one", "description": "", "allowed": [], "forbidden": [], "requires": null, "done_when": null,
-        "optional": "no", "leave": "on_call", "next": [], "back": []});
-    let skill = json!({"name": "work", "description": "", "version": "w", "seed": false, "mode": null, "scope": "session",
-        "unlisted": "allow", "leave_skill": "agent", "servers": [], "tools": [], "global_forbidden": [], "phases": [phase]});
-    let policy: Policy = serde_json::from_value(json!({"version": "v", "skills": [skill], "rules": [level]})).unwrap();
+    let policy = with_skill(rule, false);
     let command = |name: &str, args: Value| {
         Event::from_value(json!({"event": "command", "by": "agent", "name": name, "args": args})).unwrap()
     };

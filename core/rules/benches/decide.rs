@@ -44,6 +44,7 @@ fn request() -> Request<'static> {
         ("text", text("git push origin main -v")),
         ("verdict", text("send")),
         ("sends", Value::Bool(true)),
+        ("names", Value::set([])),
         ("environment", Value::Text("")),
     ]);
     let flags = ["inside", "reads", "writes", "removes", "runs"].map(|name| (name, Value::Bool(true)));

@@ -217,6 +217,32 @@ pub(crate) fn may_meet(one: &[Piece], other: &[Piece]) -> bool {
     after.first().copied().unwrap_or_default()
 }
 
+/// Whether every text that has the first pattern has the second: what the first leaves open stands where the second does too.
+pub(crate) fn surely_has(one: &[Piece], other: &[Piece]) -> bool {
+    let (one, other) = (letters(one), letters(other));
+    // Which places of the second the letters so far can have reached.
+    let mut reached: Vec<bool> = (0..=other.len()).map(|place| other.iter().take(place).all(Option::is_none)).collect();
+    for letter in &one {
+        let mut next = alloc::vec![false; other.len() + 1];
+        for (place, slot) in next.iter_mut().enumerate() {
+            let of = |place: usize| reached.get(place).copied().unwrap_or_default();
+            let before = place.checked_sub(1).and_then(|before| Some((of(before), other.get(before)?)));
+            // A star goes on; a letter stands for itself.
+            *slot = (of(place) && other.get(place).is_some_and(Option::is_none))
+                || before.is_some_and(|(of_before, wanted)| of_before && (wanted.is_none() || wanted == letter));
+        }
+        // A star stands for nothing too.
+        for place in 0..other.len() {
+            let goes_on = next.get(place) == Some(&true) && other.get(place).is_some_and(Option::is_none);
+            if let Some(slot) = next.get_mut(place + 1).filter(|_| goes_on) {
+                *slot = true;
+            }
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or_default()
+}
+
 /// The letters of a pattern; `None` stands for any letters, also none.
 fn letters(pattern: &[Piece]) -> Vec<Option<char>> {
     let mut all = Vec::new();
@@ -267,6 +293,32 @@ mod tests {
             }
         }
         pieces
+    }
+
+    #[test]
+    fn a_pattern_that_says_more_has_the_other_for_sure() {
+        for (one, other, wanted) in [
+            ("a", "a", true),
+            ("a", "b", false),
+            ("*.py", "*.py", true),
+            ("x*.py", "*.py", true),
+            ("*.py", "x*.py", false),
+            ("*", "*.py", false),
+            ("*", "*", true),
+            ("a", "*", true),
+            ("", "*", true),
+            ("", "", true),
+            (".env*", ".env.*", false),
+            (".env.*", ".env*", true),
+            ("a*b*c", "a*c", true),
+            ("a*c", "a*b*c", false),
+            ("abc", "a*b*c*", true),
+            ("aab", "*ab", true),
+            ("a*", "*a", false),
+            ("**", "*", true),
+        ] {
+            assert_eq!(surely_has(&pattern(one), &pattern(other)), wanted, "{one} has {other}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::expr::{Piece, is_like, may_meet};
+use crate::expr::{Piece, is_like, may_meet, surely_has};
 use crate::tools::Kind;
 
 /// A value. Texts belong to the request or to the rule.
@@ -45,6 +45,12 @@ impl Shape<'_> {
     #[must_use]
     pub fn may_be(&self, text: &str) -> bool {
         (self.hidden || !text.starts_with('.')) && is_like(text, self.pieces)
+    }
+
+    /// Whether every text that it may be has the pattern.
+    #[must_use]
+    pub fn has(&self, pattern: &[Piece]) -> bool {
+        surely_has(self.pieces, pattern)
     }
 
     /// Whether some text that it may be has the pattern.

@@ -319,15 +319,20 @@ impl<'t> Walk<'t> {
         self.note(finding);
     }
 
-    /// Takes note of a path.
+    /// Takes note of a path of the part that comes next.
     pub(crate) fn touch(&mut self, field: &Field, access: Access) {
+        self.touch_by(field, access, None);
+    }
+
+    /// Takes note of a path of a part.
+    pub(crate) fn touch_by(&mut self, field: &Field, access: Access, part: Option<u32>) {
         let mut all = paths(&self.scope, field);
         if self.scope.dots {
             let dotted: Vec<_> = all.iter().filter_map(dotted).collect();
             all.extend(dotted);
         }
         for path in all {
-            let touch = Touch { path, access, part: None };
+            let touch = Touch { path, access, part };
             if self.touches.last() != Some(&touch) {
                 self.touches.push(touch);
             }

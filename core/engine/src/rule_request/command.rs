@@ -6,6 +6,10 @@ use alloc::vec::Vec;
 
 use phasegate_rules::Value;
 
+use super::abbreviated::npm;
+use super::names::Names;
+use super::options::{Options, takes_next};
+use super::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::words::{is_flag, is_of_system, is_plain};
 
@@ -15,12 +19,15 @@ pub(super) struct Words {
     pub(super) text: Option<String>,
     /// The assignments before it, as one text; `None`: a value is not known.
     environment: Option<String>,
-    /// The options that letters behind one dash may stand for: `-f` and `-u` of `-fu`.
-    letters: Vec<String>,
+    /// The options that it is given, and those that it may be given.
+    options: Options,
+    /// The names in its words.
+    names: Names,
 }
 
 impl Words {
-    pub(super) fn of(command: &SimpleCommand) -> Self {
+    /// Them, of a command after these in its line.
+    pub(super) fn of(command: &SimpleCommand, before: &[SimpleCommand]) -> Self {
         let known = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
         let words: Option<Vec<String>> = command.words.iter().map(known).collect();
         let text = words.map(|words| {
@@ -32,17 +39,13 @@ impl Words {
         let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
         let environment: Option<Vec<String>> = command.assignments.iter().map(assigned).collect();
         let environment = environment.map(|assigned| assigned.join(" "));
-        Self { text, environment, letters: options(command).filter_map(known_text).flat_map(letters).collect() }
+        Self { text, environment, options: Options::of(command), names: Names::of(command, before) }
     }
 
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
-    /// elsewhere, and for letters behind one dash.
+    /// elsewhere, and for an option that may be given.
     pub(super) fn value<'a>(&'a self, command: &'a SimpleCommand) -> Value<'a> {
         let after = command.words.get(1..).unwrap_or_default();
-        let spelt =
-            options(command).filter_map(known_text).filter_map(|word| word.split_once('=')).map(|(name, _)| name);
-        let given = options(command).map(word);
-        let may = self.letters.iter().map(|letter| Value::Maybe(letter));
         // What stands before the program, and where its output goes, are no part of the text.
         let text = if is_plain(command) { Value::Text } else { Value::Maybe };
         let brought = || command.alias.then_some(Value::Unknown);
@@ -50,10 +53,11 @@ impl Words {
             ("program", program(command)),
             ("subcommand", subcommand(command)),
             ("words", Value::set(after.iter().map(word).chain(brought()))),
-            ("options", Value::set(given.chain(spelt.map(Value::Text)).chain(may).chain(brought()))),
+            ("options", self.options.value()),
             ("text", self.text.as_deref().map_or(Value::Unknown, text)),
             ("verdict", Value::Text(verdict(command.verdict))),
             ("sends", sends(command)),
+            ("names", self.names.value()),
             ("environment", self.environment.as_deref().map_or(Value::Unknown, Value::Text)),
         ])
     }
@@ -70,6 +74,7 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("text", empty()),
         ("verdict", Value::Text(verdict(Verdict::Read))),
         ("sends", Value::Bool(false)),
+        ("names", Value::set([])),
         ("environment", empty()),
     ])
 }
@@ -83,19 +88,6 @@ fn word(word: &Word) -> Value<'_> {
 
 fn known_text(word: &Word) -> Option<&str> {
     if let Word::Known(text) = word { Some(text) } else { None }
-}
-
-/// The words before `--` that are options or may be.
-fn options(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
-    let after = command.words.get(1..).unwrap_or_default();
-    let before = after.iter().take_while(|word| known_text(word) != Some("--"));
-    let may_be = |word: &&Word| known_text(word).is_none_or(|text| text.len() > 1 && text.starts_with('-'));
-    before.filter(may_be).filter(|word| !matches!(word, Word::Value))
-}
-
-fn letters(option: &str) -> impl Iterator<Item = String> {
-    let bundle = option.strip_prefix('-').filter(|rest| rest.len() > 1 && !rest.starts_with('-')).unwrap_or_default();
-    bundle.chars().filter(char::is_ascii_alphanumeric).map(|letter| ['-', letter].iter().collect())
 }
 
 /// The name of a program, and whether it is surely the one that is known by it.
@@ -117,6 +109,12 @@ fn program(command: &SimpleCommand) -> Value<'_> {
             if bare(text).1 && is_plain(command) { Value::Text(name) } else { Value::Maybe(name) }
         }
     }
+}
+
+fn program_is(command: &SimpleCommand, wanted: impl Fn(&str) -> bool) -> bool {
+    let name =
+        command.words.first().and_then(known_text).map(|name| name.rsplit_once('/').map_or(name, |(_, last)| last));
+    name.is_some_and(wanted)
 }
 
 fn subcommand(command: &SimpleCommand) -> Value<'_> {
@@ -143,8 +141,14 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
                 Value::Text("")
             }
         }
-        Some(Word::Known(text)) if passed.iter().all(is_flag) => Value::Text(text),
-        Some(Word::Known(text)) => Value::Maybe(text),
+        // The value of the option before it, or the command.
+        Some(Word::Known(_)) if program_is(command, |name| name != "git") && passed.last().is_some_and(takes_next) => {
+            Value::Unknown
+        }
+        Some(Word::Known(text)) => {
+            let text = if program_is(command, |name| name == "npm") { npm(text) } else { text };
+            if passed.iter().all(is_flag) { Value::Text(text) } else { Value::Maybe(text) }
+        }
     }
 }
 
@@ -153,6 +157,7 @@ fn sends(command: &SimpleCommand) -> Value<'_> {
         _ if command.network => Value::Bool(true),
         Verdict::Send => Value::Bool(true),
         Verdict::Unknown => Value::Unknown,
+        Verdict::Write | Verdict::Execute if may_send(command) => Value::Unknown,
         Verdict::Read | Verdict::Write | Verdict::Execute => Value::Bool(false),
     }
 }

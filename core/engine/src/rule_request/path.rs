@@ -97,7 +97,8 @@ pub(super) fn values(path: &PathUse, command: Option<usize>) -> Vec<Place<'_>> {
         return vec![place(Named::unknown(false).value(does()))];
     }
     // Of what is changed below a folder, only the folder is known.
-    let name = if path.below.is_empty() { Value::Text(resolved) } else { Value::Unknown };
+    let named = path.below.is_empty();
+    let name = if named { Value::Text(resolved) } else { Value::Unknown };
     let inside = Value::Bool(!resolved.starts_with('/'));
     let (file, written) = (last(resolved), last(&path.written));
     let own = Named { name, file: Value::Text(file), inside: inside.clone(), named };

@@ -11,8 +11,33 @@ const FILES: [&str; 9] =
 const STARTS: [&str; 1] = [".env."];
 /// What they end with.
 const ENDS: [&str; 8] = [".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx"];
-/// The ends of examples, which hold none.
-const EXAMPLES: [&str; 3] = [".example", ".sample", ".template"];
+/// The ends of examples and of sources, which hold none.
+const EXAMPLES: [&str; 24] = [
+    ".example",
+    ".sample",
+    ".template",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cs",
+    ".css",
+    ".go",
+    ".h",
+    ".html",
+    ".java",
+    ".js",
+    ".jsx",
+    ".kt",
+    ".md",
+    ".php",
+    ".py",
+    ".rb",
+    ".rs",
+    ".swift",
+    ".ts",
+    ".tsx",
+    ".vue",
+];
 /// What paths end with.
 const PATHS: [&str; 3] = [".aws/credentials", ".kube/config", ".docker/config.json"];
 
@@ -39,8 +64,9 @@ fn ends(text: &str, all: &[&str]) -> bool {
 fn may_be(name: &Shape<'_>, file: &Shape<'_>) -> bool {
     let any = || Piece::Any(());
     let may = |shape: &Shape<'_>, pattern: Vec<Piece>| shape.may_have(&pattern);
+    let is_example = EXAMPLES.iter().any(|end| file.has(&[any(), Piece::Text((*end).into())]));
     FILES.iter().any(|text| file.may_be(text))
-        || STARTS.iter().any(|start| may(file, [Piece::Text((*start).into()), any()].into()))
+        || STARTS.iter().any(|start| !is_example && may(file, [Piece::Text((*start).into()), any()].into()))
         || ENDS.iter().any(|end| may(file, [any(), Piece::Text((*end).into())].into()))
         || PATHS.iter().any(|end| may(name, [any(), Piece::Text((*end).into())].into()))
 }

@@ -64,6 +64,7 @@ pub(crate) fn command<'a>(words: &[&'a str], text: &'a str) -> Value<'a> {
         ("text", if unclear { Value::Unknown } else { Value::Text(text) }),
         ("verdict", Value::Text("unknown")),
         ("sends", Value::Bool(false)),
+        ("names", Value::set([])),
         ("environment", Value::Text("")),
     ])
 }

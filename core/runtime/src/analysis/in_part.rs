@@ -55,13 +55,17 @@ const MAY_READ: [&str; 42] = [
     "zsh",
 ];
 
+/// Programs that search folders for files whose names have a pattern.
+const SEARCHERS: [&str; 8] = ["ag", "egrep", "fgrep", "ggrep", "grep", "rg", "rgrep", "zgrep"];
+/// The options by which they are given the pattern.
+const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
+
 /// Them, in the order of the line.
 pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
     let in_part = judged.touches.iter().filter(|touch| touch.path.text().is_none());
-    let may_read = judged.parts.iter().zip(0..).filter(|(part, _)| MAY_READ.contains(&program(part).as_str()));
-    let may_read = may_read.flat_map(|(part, number)| named(part, number));
+    let may_read = judged.parts.iter().zip(0..).flat_map(|(part, number)| named(part, number));
     let mut found: Vec<PathInPart> = Vec::new();
-    for path in in_part.map(path).chain(may_read) {
+    for path in in_part.flat_map(path).chain(may_read).chain(made(judged)) {
         if found.contains(&path) {
             continue;
         }
@@ -81,31 +85,112 @@ pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
     found
 }
 
-/// The words of a command that may name files which it reads: `-in FILE`, `--env-file=FILE`, `@FILE`, `REVISION:FILE`.
-fn named(part: &Part, number: u32) -> impl Iterator<Item = PathInPart> {
-    part.words.iter().skip(1).filter_map(move |word| {
-        let text = word.text().filter(|text| !text.contains(char::is_whitespace))?;
-        let file = text.rsplit(['=', ':', '@']).next().filter(|file| !file.is_empty())?;
-        let name = Pattern(vec![Piece::Text(file.to_owned())]);
-        Some(path(&Touch { path: name, access: Access::Read, part: Some(number) }))
+/// What a search for text looks at, as its pattern of names says it.
+pub(super) fn searched(pattern: &str) -> Vec<PathInPart> {
+    let touch = || Touch { path: shape(pattern), access: Access::Read, part: None };
+    if pattern.starts_with('!') { Vec::new() } else { path(&touch()) }
+}
+
+/// What a pattern of names stands for. What stands in brackets and braces may be anything.
+fn shape(pattern: &str) -> Pattern {
+    let mut pieces = Vec::new();
+    let mut depth = 0_usize;
+    for letter in pattern.chars() {
+        depth = depth.saturating_add(usize::from(matches!(letter, '[' | '{')));
+        let wild = depth > 0 || matches!(letter, '*' | '?');
+        depth = depth.saturating_sub(usize::from(matches!(letter, ']' | '}')));
+        match pieces.last_mut() {
+            Some(Piece::Glob) if wild => {}
+            Some(Piece::Text(text)) if !wild => text.push(letter),
+            _ => pieces.push(if wild { Piece::Glob } else { Piece::Text(letter.to_string()) }),
+        }
+    }
+    Pattern(pieces)
+}
+
+/// The words of a command that may name files which it reads.
+fn named(part: &Part, number: u32) -> Vec<PathInPart> {
+    let program = program(part);
+    let words: Vec<String> = part.words.iter().skip(1).filter_map(Pattern::text).collect();
+    let files: Vec<Pattern> = match program.as_str() {
+        program if MAY_READ.contains(&program) => words.iter().filter_map(|word| file_of(word)).collect(),
+        "git grep" => after_pattern(&words).filter_map(|word| file_of(word)).collect(),
+        "xargs" | "gxargs" => values(&words, &["-a", "--arg-file"]).filter_map(file_of).collect(),
+        "awk" | "gawk" | "mawk" | "nawk" => words.iter().flat_map(|word| read_by_line(word)).collect(),
+        program if SEARCHERS.contains(&program) => {
+            values(&words, &PATTERNS).filter(|pattern| !pattern.starts_with('!')).map(shape).collect()
+        }
+        _ => Vec::new(),
+    };
+    files.into_iter().flat_map(|file| path(&Touch { path: file, access: Access::Read, part: Some(number) })).collect()
+}
+
+/// What a word names: `-in FILE`, `--env-file=FILE`, `@FILE`, `REVISION:FILE`.
+fn file_of(word: &str) -> Option<Pattern> {
+    let text = Some(word).filter(|text| !text.contains(char::is_whitespace))?;
+    let file = text.rsplit(['=', ':', '@']).next().filter(|file| !file.is_empty())?;
+    Some(Pattern(vec![Piece::Text(file.to_owned())]))
+}
+
+/// The operands after the first, which is what is searched for; all of them where an option says that.
+fn after_pattern(words: &[String]) -> impl Iterator<Item = &String> {
+    let given = words.iter().any(|word| word.starts_with("-e") || word.starts_with("-f"));
+    let operands = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+    operands.skip(usize::from(!given))
+}
+
+/// The values of these options: the next word, or what stands after `=`.
+fn values<'w>(words: &'w [String], options: &'w [&str]) -> impl Iterator<Item = &'w str> {
+    let next = words.iter().skip(1).map(|word| Some(word.as_str())).chain([None]);
+    words.iter().zip(next).filter_map(move |(word, next)| match word.split_once('=') {
+        Some((name, value)) if options.contains(&name) => Some(value),
+        None if options.contains(&word.as_str()) => next,
+        _ => None,
     })
 }
 
-fn path(touch: &Touch) -> PathInPart {
-    let Pattern(pieces) = &touch.path;
-    let (file, hidden) = file(pieces);
-    let name = pieces.iter().map(known).collect();
-    PathInPart { name, file, hidden, access: touch.access, command: touch.part }
+/// The texts of an `awk` program that reads files.
+fn read_by_line(program: &str) -> Vec<Pattern> {
+    let texts = program.split('"').skip(1).step_by(2).filter(|_| program.contains("getline"));
+    texts.map(|text| Pattern(vec![Piece::Text(text.to_owned())])).collect()
 }
 
-/// What the last part of the path is made of, and whether it may begin with a dot.
-fn file(pieces: &[Piece]) -> (Vec<Known>, bool) {
-    let (mut file, mut hidden): (Vec<Known>, bool) = (Vec::new(), true);
+/// What commands may read that are given names when the line runs: whatever the words of other commands name.
+fn made(judged: &Judgement) -> Vec<PathInPart> {
+    let opens = |touch: &&Touch| {
+        touch.access == Access::Read && !touch.path.0.iter().any(|piece| matches!(piece, Piece::Text(_)))
+    };
+    let Some(reader) = judged.touches.iter().find(opens) else { return Vec::new() };
+    let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1));
+    let says = |pattern: &Pattern| pattern.0.iter().any(|piece| matches!(piece, Piece::Text(_)));
+    let patterns = words.filter_map(|word| match word.text() {
+        Some(text) if text.contains(char::is_whitespace) => None,
+        Some(text) => Some(shape(text.rsplit(['=', ':', '@']).next()?)),
+        None => Some(word.clone()),
+    });
+    let named = patterns.filter(says);
+    named.flat_map(|path_of| path(&Touch { path: path_of, access: Access::Read, part: reader.part })).collect()
+}
+
+/// A path as rules see it; where its last part begins with known text and goes on with what may have slashes in it, also as one
+/// of which nothing is known.
+fn path(touch: &Touch) -> Vec<PathInPart> {
+    let Pattern(pieces) = &touch.path;
+    let (file, hidden, sure) = file(pieces);
+    let name = pieces.iter().map(known).collect();
+    let own = PathInPart { name, file, hidden, access: touch.access, command: touch.part };
+    let other = (!sure).then(|| PathInPart { file: vec![Known::Any(())], hidden: true, ..own.clone() });
+    [own].into_iter().chain(other).collect()
+}
+
+/// What the last part of the path is made of, whether it may begin with a dot, and whether it is surely the last part.
+fn file(pieces: &[Piece]) -> (Vec<Known>, bool, bool) {
+    let (mut file, mut hidden, mut sure): (Vec<Known>, bool, bool) = (Vec::new(), true, true);
     for piece in pieces {
         match piece {
             Piece::Text(text) => match text.rsplit_once('/') {
                 Some((_, last)) => {
-                    (file, hidden) = (Vec::new(), true);
+                    (file, hidden, sure) = (Vec::new(), true, true);
                     if !last.is_empty() {
                         file.push(Known::Text(last.to_string()));
                     }
@@ -117,10 +202,14 @@ fn file(pieces: &[Piece]) -> (Vec<Known>, bool) {
                 file.push(Known::Any(()));
             }
             // What it stands for may have slashes in it.
-            Piece::Any | Piece::Tree | Piece::Home => (file, hidden) = (vec![Known::Any(())], true),
+            Piece::Any | Piece::Tree | Piece::Home => {
+                sure &= file.iter().all(|before| *before == Known::Any(()));
+                hidden |= file.is_empty();
+                file.push(Known::Any(()));
+            }
         }
     }
-    if file.is_empty() { (vec![Known::Any(())], true) } else { (file, hidden) }
+    if file.is_empty() { (vec![Known::Any(())], true, true) } else { (file, hidden, sure) }
 }
 
 fn known(piece: &Piece) -> Known {
@@ -160,6 +249,11 @@ mod tests {
             ("cat src/*", &["visible *"]),
             ("rm build/*.o", &["visible *.o"]),
             ("git show HEAD:a/.env", &["show", ".env"]),
+            ("git grep -n KEY -- .env", &[".env"]),
+            ("rg KEY -g '*.env' -g '!.env'", &["visible *.env"]),
+            ("awk 'BEGIN { while ((getline l < \".env\") > 0) print l }'", &[".env"]),
+            ("find . -name .env | xargs cat", &["*", ".", "-name", ".env", "cat"]),
+            ("for f in .e*; do cat \"$f\"; done", &["*", ".e*"]),
             ("openssl enc -in=a.pem", &["enc", "a.pem"]),
             ("echo .env", &[]),
         ] {

@@ -17,6 +17,9 @@ use super::own_programs::Place;
 use super::{embedded, in_part, linked, no_index, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
+/// The client's search for text.
+const GREP: &str = "Grep";
+
 /// What is known of programs, and how far the repository is trusted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shell {
@@ -63,6 +66,7 @@ fn runs_zsh() -> bool {
 }
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement. `root` is the project's.
+/// Of a search for text, notes which names of files it looks at.
 pub(crate) fn read_line(
     event: &mut Event,
     shell: &Shell,
@@ -71,6 +75,9 @@ pub(crate) fn read_line(
 ) -> Option<Judgement> {
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
+    if let Some(pattern) = input.get("glob").and_then(Value::as_str).filter(|_| shell.in_part && tool == GREP) {
+        analysis.in_part = in_part::searched(pattern);
+    }
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let mut judged = judge(line, &shell.table, shell.trust.clone());
     let mut trust = shell.trust.clone();

@@ -87,7 +87,9 @@ pub(super) fn find(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
 fn worst_access(walk: &Walk<'_>, before: usize) -> Option<Access> {
     let added = walk.touches().get(before..).unwrap_or(&[]).iter().filter(|touch| touch.path.text().is_none());
     let added: Vec<_> = added.collect();
-    [Access::Remove, Access::Write].into_iter().find(|access| added.iter().any(|touch| touch.access == *access))
+    [Access::Remove, Access::Write, Access::Read]
+        .into_iter()
+        .find(|access| added.iter().any(|touch| touch.access == *access))
 }
 
 /// Whether a word has a sign that no action of `find` has.

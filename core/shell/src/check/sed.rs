@@ -27,7 +27,8 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         text.push('\n');
     }
     let span = scripts.first().map_or(command.span, |field| field.span);
-    let Read { problem, mut written, mut run } = read(&text, true);
+    let Read { problem, mut written, read: files_read, mut run } = read(&text, true);
+    files_read.iter().for_each(|file| walk.touch(&Field::text(file, span), Access::Read));
     let other = read(&text, false);
     written.extend(other.written);
     run.extend(other.run);
@@ -51,6 +52,8 @@ struct Read {
     problem: Option<(Verdict, String)>,
     /// The files that `w` names.
     written: Vec<String>,
+    /// The files that `r` names.
+    read: Vec<String>,
     /// The lines that `e` runs.
     run: BTreeSet<String>,
 }
@@ -58,7 +61,8 @@ struct Read {
 /// Reads a script. In brackets of a pattern the delimiter is a letter
 /// for some versions (`s/[/]/x/`), and ends the pattern for others.
 fn read(text: &str, brackets: bool) -> Read {
-    let mut reader = Reader { rest: text, written: Vec::new(), run: BTreeSet::new(), brackets, broken: false };
+    let mut reader =
+        Reader { rest: text, written: Vec::new(), read: Vec::new(), run: BTreeSet::new(), brackets, broken: false };
     let mut problem = None;
     while let Some(step) = reader.step() {
         if let Err(found) = step {
@@ -70,7 +74,7 @@ fn read(text: &str, brackets: bool) -> Read {
             break;
         }
     }
-    Read { problem, written: reader.written, run: reader.run }
+    Read { problem, written: reader.written, read: reader.read, run: reader.run }
 }
 
 type Step = Result<(), (Verdict, String)>;
@@ -79,6 +83,8 @@ struct Reader<'t> {
     rest: &'t str,
     /// The files that `w` names.
     written: Vec<String>,
+    /// The files that `r` names.
+    read: Vec<String>,
     /// The lines that `e` runs.
     run: BTreeSet<String>,
     /// Whether the delimiter is a letter inside brackets.
@@ -126,7 +132,8 @@ impl Reader<'_> {
             }
             ':' | 'b' | 't' | 'T' | 'v' => self.label(),
             'r' | 'R' => {
-                self.line();
+                let file = self.line();
+                self.read.push(file.trim().to_owned());
                 Ok(())
             }
             'a' | 'i' | 'c' => {

@@ -1,10 +1,11 @@
 //! Lists, pipelines, loops, conditions and functions.
 
-use phasegate_core::analysis::{Status, Verdict};
+use phasegate_core::analysis::{Access, Status, Verdict};
 
 use super::sites::{changes_folder, moves};
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
+use crate::judgement::Touch;
 use crate::output::is_connection;
 use crate::scope::Scope;
 use crate::shape::{is_speaker, printed};
@@ -193,8 +194,13 @@ impl Walk<'_> {
             several => common(several),
         };
         self.scope.assign(name, value);
+        let before = self.touches().len();
         self.repeated(body);
         self.scope.assign(name, any());
+        // What the body reads under a name that is made then, may be any of the words.
+        let reads = |touch: &&Touch| touch.access == Access::Read && touch.path.text().is_none();
+        let Some(part) = self.touches().iter().skip(before).find(reads).map(|touch| touch.part) else { return };
+        fields.iter().filter(|field| field.bits != any()).for_each(|field| self.touch_by(field, Access::Read, part));
     }
 
     fn function(&mut self, name: &str, body: &Command, span: Span) {

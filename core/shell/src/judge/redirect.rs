@@ -24,8 +24,8 @@ impl Walk<'_> {
             if let Some(body) = redirection.body.as_ref().and_then(|body| body.get()) {
                 self.inside(body);
             }
-            let writes = redirection.operator.contains('>');
-            let field = if writes { self.target(&redirection.target) } else { self.single(&redirection.target) };
+            let opens = redirection.operator.contains('>') || redirection.operator == "<";
+            let field = if opens { self.target(&redirection.target) } else { self.single(&redirection.target) };
             if let Some(finding) = self.redirection(redirection, &field) {
                 self.note(finding);
             }
