@@ -63,9 +63,17 @@ pub(crate) struct Ends<'e> {
 
 /// Answers that the main agent wants to end its turn.
 pub(crate) fn stop(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, ends: Ends<'_>) -> Stopped {
-    match finishing(world, policy, draft, ends) {
-        Stopped::Passes => by_rules(world, policy, draft, ends),
-        stopped => stopped,
+    let of_runs = finishing(world, policy, draft, ends);
+    if matches!(of_runs, Stopped::Held(_)) {
+        return of_runs;
+    }
+    // What a rule says holds also while a run waits or stands still: an agent can halt its own run.
+    match (by_rules(world, policy, draft, ends), of_runs) {
+        (Stopped::Unfinished(rules), Stopped::Waits(runs) | Stopped::Unfinished(runs)) => {
+            Stopped::Unfinished(runs.into_iter().chain(rules).collect())
+        }
+        (Stopped::Passes, of_runs) => of_runs,
+        (by_rules, _) => by_rules,
     }
 }
 

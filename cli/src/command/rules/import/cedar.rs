@@ -30,7 +30,16 @@ pub(super) fn rule(id: &str, permission: &Permission, given: &Given<'_>) -> Resu
     let Given { reason, skill, .. } = *given;
     let permits = permission.effect == PermissionEffect::Allow;
     let (action, mut conditions) = match permission.selects.clone()? {
-        Selection::Tool(tool) => (format!("action == Action::{}", quoted(&tool)), Vec::new()),
+        Selection::Tool(tool) => match also(&tool).filter(|_| !permits) {
+            Some(all) => {
+                let names: Vec<String> = all.iter().map(|name| quoted(name)).collect();
+                (
+                    "action".to_owned(),
+                    vec![format!("resource.server == \"\" && [{}].contains(resource.name)", names.join(", "))],
+                )
+            }
+            None => (format!("action == Action::{}", quoted(&tool)), Vec::new()),
+        },
         Selection::Server(server) => (format!("action in Action::{}", quoted(&format!("{server}/*"))), Vec::new()),
         Selection::ServerTool { server, tool } => {
             (format!("action == Action::{}", quoted(&format!("{server}/{tool}"))), Vec::new())
@@ -56,6 +65,15 @@ pub(super) fn rule(id: &str, permission: &Permission, given: &Given<'_>) -> Resu
     conditions.iter().for_each(|condition| text.push_str(&format!("\nwhen {{ {condition} }}")));
     text.push_str(";\n");
     Ok(text)
+}
+
+/// The tools that a client denies with this one.
+fn also(tool: &str) -> Option<&'static [&'static str]> {
+    match tool {
+        "Edit" => Some(&["Edit", "MultiEdit", "NotebookEdit", "Write"]),
+        "Read" => Some(&["Grep", "NotebookRead", "Read"]),
+        _ => None,
+    }
 }
 
 /// A command whose text fits the pattern. What denies it also denies `git -C FOLDER push`.
@@ -131,12 +149,15 @@ fn may_be_inside(files: &FilePattern, given: &Given<'_>) -> bool {
 /// The names that a pattern selects, and more, as texts of `like`.
 fn widened(files: &FilePattern) -> Vec<String> {
     let pattern = files.pattern.trim_end_matches('/');
-    let one = |name: &str| wild(&name.replace("**", "*").replace(['?', '[', ']', '{', '}'], "*"));
-    // `a/**/b` is also about `a/b`.
+    let one = |name: &str| wild(&opened(name));
+    // `a/**/b` is also about `a/b`, and `a/**` about a search of `a`.
     let mut names = vec![one(pattern)];
     if pattern.contains("/**/") {
         names.push(one(&pattern.replace("/**/", "/")));
     }
+    names.extend(
+        pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix("/*")).filter(|name| !name.is_empty()).map(one),
+    );
     let mut all = Vec::new();
     for name in names {
         let below = (!name.ends_with('*')).then(|| format!("{name}/*"));
@@ -150,6 +171,23 @@ fn widened(files: &FilePattern) -> Vec<String> {
         }
     }
     all
+}
+
+/// A pattern in which a star stands for everything that `like` cannot say: a letter, one of several, and folders.
+fn opened(pattern: &str) -> String {
+    let mut opened = String::new();
+    let mut depth = 0_usize;
+    for letter in pattern.chars() {
+        depth = depth.saturating_add(usize::from(matches!(letter, '[' | '{')));
+        let wild = depth > 0 || matches!(letter, '*' | '?');
+        depth = depth.saturating_sub(usize::from(matches!(letter, ']' | '}')));
+        if !wild {
+            opened.push(letter);
+        } else if !opened.ends_with('*') {
+            opened.push('*');
+        }
+    }
+    opened
 }
 
 /// The names that a pattern selects, where `like` can say them; `None` where it cannot.
