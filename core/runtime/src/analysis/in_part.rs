@@ -253,7 +253,7 @@ mod tests {
             ("rg KEY -g '*.env' -g '!.env'", &["visible *.env"]),
             ("awk 'BEGIN { while ((getline l < \".env\") > 0) print l }'", &[".env"]),
             ("find . -name .env | xargs cat", &["*", ".", "-name", ".env", "cat"]),
-            ("for f in .e*; do cat \"$f\"; done", &["*", ".e*"]),
+            ("for f in .e*; do cat \"$f\"; done", &[".e*", "*"]),
             ("openssl enc -in=a.pem", &["enc", "a.pem"]),
             ("echo .env", &[]),
         ] {
