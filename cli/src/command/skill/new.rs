@@ -30,7 +30,7 @@ pub(super) struct Args {
     /// Make a phase of each step of this `SKILL.md`: of its numbered list, or else of its headings
     #[arg(long, value_name = "SKILL.MD")]
     from: Option<PathBuf>,
-    /// Make a composite skill of this table of phases: JSON, as seed 003 has it
+    /// Make a composite skill of this table of phases: JSON, as `docs/skills/composite-skills.md` shows it
     #[arg(long, value_name = "JSON", conflicts_with_all = ["from", "kind"], requires = "name")]
     registry: Option<PathBuf>,
     /// What it is for, in a sentence
