@@ -158,15 +158,20 @@ fn widened(files: &FilePattern) -> Vec<String> {
     names.extend(
         pattern.strip_suffix("/**").or_else(|| pattern.strip_suffix("/*")).filter(|name| !name.is_empty()).map(one),
     );
-    let mut all = Vec::new();
+    let mut all: Vec<String> = Vec::new();
     for name in names {
         let below = (!name.ends_with('*')).then(|| format!("{name}/*"));
         for name in [Some(name), below].into_iter().flatten() {
-            match files.from {
-                PatternRoot::Root => all.push(format!("/{name}")),
-                PatternRoot::Home => all.push(format!("*/{name}")),
+            let said = match files.from {
+                PatternRoot::Root => vec![format!("/{name}")],
+                PatternRoot::Home => vec![format!("*/{name}")],
                 // A session may begin in a folder of the project.
-                PatternRoot::Project | PatternRoot::Anywhere => all.extend([name.clone(), format!("*/{name}")]),
+                PatternRoot::Project | PatternRoot::Anywhere => vec![name.clone(), format!("*/{name}")],
+            };
+            for name in said {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
             }
         }
     }
