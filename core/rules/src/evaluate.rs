@@ -1,5 +1,6 @@
 //! The evaluator: a condition and a call to what is known of it.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use crate::expr::{Branches, Expr, Literal, Named, Op, Sides, Var, is_like};
@@ -13,6 +14,12 @@ use crate::value::{Entity, Truth, Value, contains, field};
 struct Failed;
 
 type Found<'a> = Result<Value<'a>, Failed>;
+
+/// What an operator makes of two values.
+enum Compared<'a> {
+    Truth(Truth),
+    Number(Value<'a>),
+}
 
 /// One part of a call, in one rule.
 pub(crate) struct Place<'a> {
@@ -101,11 +108,17 @@ impl<'a> Place<'a> {
                 Some(value) => value,
                 None => return Err(Failed),
             },
+            Expr::Has(of, name) if matches!(of.as_ref(), Expr::Var(Var::Context)) && name == "command" => {
+                Value::Bool(self.part.command.is_some())
+            }
+            Expr::Has(of, name) if matches!(of.as_ref(), Expr::Var(Var::Context)) && name == "path" => {
+                Value::Bool(self.part.path.is_some())
+            }
             Expr::Has(of, name) => match self.attribute_of(of, name)? {
                 Some(found) => Value::Bool(found.is_some()),
                 None => Value::Unknown,
             },
-            Expr::Like(of, pattern) => match self.value(of)? {
+            Expr::Like(of, pattern) => match self.seen(of)?.as_ref() {
                 Value::Text(text) => Value::Bool(is_like(text, pattern)),
                 Value::Maybe(text) if is_like(text, pattern) => Value::Unknown,
                 Value::Maybe(_) => Value::Bool(false),
@@ -210,22 +223,85 @@ impl<'a> Place<'a> {
         }))
     }
 
+    /// A field of the command or of the path, where it is known which: what most conditions ask for.
+    fn of_part(&self, expr: &'a Expr) -> Option<&'a Value<'a>> {
+        let Expr::Attr(of, name) = expr else { return None };
+        let Expr::Attr(of, part) = of.as_ref() else { return None };
+        let Expr::Var(Var::Context) = of.as_ref() else { return None };
+        let part = match part.as_str() {
+            "command" => &self.part.command,
+            "path" => &self.part.path,
+            _ => return None,
+        };
+        let Some(Value::Record(fields)) = part else { return None };
+        field(fields, name)
+    }
+
+    /// A value that is looked at.
+    fn seen(&self, expr: &'a Expr) -> Result<Cow<'a, Value<'a>>, Failed> {
+        match self.of_part(expr) {
+            Some(value) => Ok(Cow::Borrowed(value)),
+            None => Ok(Cow::Owned(self.value(expr)?)),
+        }
+    }
+
+    /// Whether a set of literals has a value, or a set of values one of the literals; `None`: it is no such question.
+    fn among(&self, op: Op, left: &'a Expr, right: &'a Expr) -> Option<Result<Truth, Failed>> {
+        let literal =
+            |expr: &'a Expr| if let Expr::Literal(literal) = expr { Some(Value::from(literal)) } else { None };
+        let (Expr::Set(all), other) = (match op {
+            Op::Contains => (left, right),
+            Op::ContainsAny => (right, left),
+            _ => return None,
+        }) else {
+            return None;
+        };
+        if !all.iter().all(|one| matches!(one, Expr::Literal(_))) {
+            return None;
+        }
+        let other = match self.seen(other) {
+            Ok(other) => other,
+            Err(failed) => return Some(Err(failed)),
+        };
+        let each = all.iter().filter_map(literal);
+        Some(match (op, other.as_ref()) {
+            (Op::Contains, other) => Ok(each.map(|one| one.equals(other)).max().unwrap_or(Truth::No)),
+            (_, Value::Set(items)) => Ok(each.map(|one| contains(items, &one)).max().unwrap_or(Truth::No)),
+            (_, Value::Unknown) => Ok(Truth::Unknown),
+            _ => Err(Failed),
+        })
+    }
+
     fn operator(&self, op: Op, Sides { left, right }: &'a Sides) -> Found<'a> {
-        let (left, right) = (self.value(left)?, self.value(right)?);
-        let truth = match op {
-            Op::Equal => left.equals(&right),
-            Op::Unequal => match left.equals(&right) {
+        let truth = match self.among(op, left, right) {
+            Some(truth) => truth?,
+            None => match self.compared(op, self.seen(left)?.as_ref(), self.seen(right)?.as_ref())? {
+                Compared::Truth(truth) => truth,
+                Compared::Number(number) => return Ok(number),
+            },
+        };
+        Ok(match truth {
+            Truth::Yes => Value::Bool(true),
+            Truth::No => Value::Bool(false),
+            Truth::Unknown | Truth::Failed => Value::Unknown,
+        })
+    }
+
+    fn compared(&self, op: Op, left: &Value<'a>, right: &Value<'a>) -> Result<Compared<'a>, Failed> {
+        Ok(Compared::Truth(match op {
+            Op::Equal => left.equals(right),
+            Op::Unequal => match left.equals(right) {
                 Truth::Yes => Truth::No,
                 Truth::No => Truth::Yes,
                 other => other,
             },
-            Op::In => self.is_in(&left, &right)?,
-            Op::Contains => match &left {
-                Value::Set(items) => contains(items, &right),
+            Op::In => self.is_in(left, right)?,
+            Op::Contains => match left {
+                Value::Set(items) => contains(items, right),
                 Value::Unknown => Truth::Unknown,
                 _ => return Err(Failed),
             },
-            Op::ContainsAll | Op::ContainsAny => match (&left, &right) {
+            Op::ContainsAll | Op::ContainsAny => match (left, right) {
                 (Value::Set(items), Value::Set(wanted)) => {
                     let each = wanted.iter().map(|wanted| contains(items, wanted));
                     if op == Op::ContainsAll {
@@ -238,14 +314,9 @@ impl<'a> Place<'a> {
                 _ => return Err(Failed),
             },
             Op::Less | Op::AtMost | Op::Greater | Op::AtLeast | Op::Add | Op::Subtract | Op::Multiply => {
-                return numbers(op, &left, &right);
+                return numbers(op, left, right).map(Compared::Number);
             }
-        };
-        Ok(match truth {
-            Truth::Yes => Value::Bool(true),
-            Truth::No => Value::Bool(false),
-            Truth::Unknown | Truth::Failed => Value::Unknown,
-        })
+        }))
     }
 
     fn is_in(&self, one: &Value<'_>, other: &Value<'_>) -> Result<Truth, Failed> {
