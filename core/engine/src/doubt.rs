@@ -20,7 +20,17 @@ pub struct NamedLine {
     pub doubt: Option<String>,
 }
 
+/// How a doubt begins about a program that nobody can see into.
+const UNSEEN: &str = "nobody can see which files it ";
+/// How one ends about a command that names no file.
+const NAMES_NONE: &str = " files that it does not name";
+
 impl NamedLine {
+    /// Whether the call names no file that the line could mean, so that which line that is says nothing.
+    pub(crate) fn is_about_no_name(&self) -> bool {
+        self.doubt.as_ref().is_some_and(|doubt| doubt.starts_with(UNSEEN) || doubt.ends_with(NAMES_NONE))
+    }
+
     /// A line, and why it may mean the call.
     pub(crate) fn of(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Self {
         Self { line: phrase::quoted(&narrowed(matcher, subject)), doubt: why(matcher, subject, servers, used) }
@@ -107,11 +117,11 @@ fn of_path(test: &PathTest, subject: Subject<'_>, used: Use) -> String {
         |path: &&PathUse| path.access == test.access || (test.access == Access::Write && path.access == Access::Remove);
     let doubtful = |path: &&PathUse| test.fits_path(path, used) != Fit::Yes;
     let Some(path) = analysis.paths.iter().filter(asked).find(doubtful).filter(|_| !opaque) else {
-        return format!("nobody can see which files it {does}");
+        return [UNSEEN, does].concat();
     };
     match path.written.as_str() {
         UNKNOWN => format!("a path that it {does} is known only when it runs"),
-        UNNAMED => format!("it {does} files that it does not name"),
+        UNNAMED => format!("it {does}{NAMES_NONE}"),
         written if path.linked => {
             format!("the file `{}` has another name too, by a hard link", phrase::shortened(written))
         }

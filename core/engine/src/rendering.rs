@@ -236,7 +236,10 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         }
         Kind::Unlisted { tool, phase, read_only, may, .. } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
-            let near = may.as_ref().map(|may| format!("; it may be what {} means{}", may.line, but(may)));
+            let near = may.as_ref().map(|may| match &may.doubt {
+                Some(doubt) if may.is_about_no_name() => format!("; {doubt}"),
+                _ => format!("; it may be what {} means{}", may.line, but(may)),
+            });
             let near = near.unwrap_or_default();
             let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}{near}");
             by_remedy(Gate::Phase, Code::Unlisted, reason)
