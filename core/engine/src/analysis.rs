@@ -346,6 +346,9 @@ pub struct PathInPart {
     /// Whether the last part may begin with a dot: no name that a pattern of the shell finds does, unless it says so.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub hidden: bool,
+    /// Whether what is not known of the path has no slash: what a pattern of the shell finds in one folder.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub flat: bool,
     /// What is done there.
     pub access: Access,
     /// Which simple command does it, by its number.

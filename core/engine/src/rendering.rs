@@ -236,11 +236,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
         }
         Kind::Unlisted { tool, phase, read_only, may, .. } => {
             let doubt = if *read_only { ", and is not known to only read" } else { "" };
-            let near = may.as_ref().map(|may| match &may.doubt {
-                Some(doubt) if may.is_about_no_name() => format!("; {doubt}"),
-                _ => format!("; it may be what {} means{}", may.line, but(may)),
-            });
-            let near = near.unwrap_or_default();
+            let near = may.as_ref().map(near).unwrap_or_default();
             let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}{near}");
             by_remedy(Gate::Phase, Code::Unlisted, reason)
         }
@@ -303,6 +299,14 @@ fn because(line: &NamedLine) -> String {
 }
 
 /// Why the call is not surely what the line means.
+/// Which line may mean a call that no line lists; of a call that names no file, only why nobody knows.
+fn near(may: &NamedLine) -> String {
+    match &may.doubt {
+        Some(doubt) if may.is_about_no_name() => format!("; {doubt}"),
+        _ => format!("; it may be what {} means{}", may.line, but(may)),
+    }
+}
+
 fn but(line: &NamedLine) -> String {
     line.doubt.as_ref().map(|doubt| format!(", but {doubt}")).unwrap_or_default()
 }

@@ -108,16 +108,7 @@ impl<'a> Place<'a> {
                 Some(value) => value,
                 None => return Err(Failed),
             },
-            Expr::Has(of, name) if matches!(of.as_ref(), Expr::Var(Var::Context)) && name == "command" => {
-                Value::Bool(self.part.command.is_some())
-            }
-            Expr::Has(of, name) if matches!(of.as_ref(), Expr::Var(Var::Context)) && name == "path" => {
-                Value::Bool(self.part.path.is_some())
-            }
-            Expr::Has(of, name) => match self.attribute_of(of, name)? {
-                Some(found) => Value::Bool(found.is_some()),
-                None => Value::Unknown,
-            },
+            Expr::Has(of, name) => return self.has(of, name),
             Expr::Like(of, pattern) => match self.seen(of)?.as_ref() {
                 Value::Text(text) => Value::Bool(is_like(text, pattern)),
                 Value::Maybe(text) if is_like(text, pattern) => Value::Unknown,
@@ -200,6 +191,19 @@ impl<'a> Place<'a> {
             Truth::No => Value::Bool(false),
             Truth::Unknown | Truth::Failed => Value::Unknown,
         })
+    }
+
+    /// Whether there is an attribute of this name. Most ask for the command or the path.
+    fn has(&self, of: &'a Expr, name: &str) -> Found<'a> {
+        let there = match (of, name) {
+            (Expr::Var(Var::Context), "command") => self.part.command.is_some(),
+            (Expr::Var(Var::Context), "path") => self.part.path.is_some(),
+            _ => match self.attribute_of(of, name)? {
+                Some(found) => found.is_some(),
+                None => return Ok(Value::Unknown),
+            },
+        };
+        Ok(Value::Bool(there))
     }
 
     /// The attribute of this name; `None`: there is none.

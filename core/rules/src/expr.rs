@@ -188,8 +188,8 @@ fn ends_like(mut text: &str, mut pattern: &[Piece]) -> bool {
     }
 }
 
-/// Whether some text has both patterns.
-pub(crate) fn may_meet(one: &[Piece], other: &[Piece]) -> bool {
+/// Whether some text has both patterns. Where the first is flat, its stars stand for no slash.
+pub(crate) fn may_meet(one: &[Piece], other: &[Piece], flat: bool) -> bool {
     let (one, other) = (letters(one), letters(other));
     // Whether what is left of the first and of the second from a place on can be the same text, from the ends.
     let mut after: Vec<bool> = alloc::vec![false; other.len() + 1];
@@ -201,7 +201,9 @@ pub(crate) fn may_meet(one: &[Piece], other: &[Piece]) -> bool {
                 (None, None) => true,
                 (Some(None), Some(None)) => of(&after, place) || of(&row, place + 1),
                 // A star stands for nothing, or for one letter more.
-                (Some(None), Some(Some(_))) => of(&after, place) || of(&row, place + 1),
+                (Some(None), Some(Some(letter))) => {
+                    of(&after, place) || (!(flat && *letter == '/') && of(&row, place + 1))
+                }
                 (Some(Some(_)), Some(None)) => of(&row, place + 1) || of(&after, place),
                 (Some(None), None) => of(&after, place),
                 (None, Some(None)) => of(&row, place + 1),
@@ -340,7 +342,11 @@ mod tests {
             ("a*b*c", "acb", false),
         ] {
             let (left, right) = (pattern(one), pattern(other));
-            assert_eq!((may_meet(&left, &right), may_meet(&right, &left)), (meet, meet), "{one} and {other}");
+            assert_eq!(
+                (may_meet(&left, &right, false), may_meet(&right, &left, false)),
+                (meet, meet),
+                "{one} and {other}"
+            );
         }
     }
 

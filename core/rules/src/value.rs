@@ -38,13 +38,19 @@ pub struct Shape<'a> {
     pub pieces: &'a [Piece],
     /// Whether it may begin with a dot.
     pub hidden: bool,
+    /// Whether what is not known of it has no slash.
+    pub flat: bool,
 }
 
 impl Shape<'_> {
     /// Whether it may be this text.
     #[must_use]
     pub fn may_be(&self, text: &str) -> bool {
-        (self.hidden || !text.starts_with('.')) && is_like(text, self.pieces)
+        let is = || match self.flat && text.contains('/') {
+            true => may_meet(self.pieces, &[Piece::Text(text.into())], true),
+            false => is_like(text, self.pieces),
+        };
+        (self.hidden || !text.starts_with('.')) && is()
     }
 
     /// Whether every text that it may be has the pattern.
@@ -57,7 +63,7 @@ impl Shape<'_> {
     #[must_use]
     pub fn may_have(&self, pattern: &[Piece]) -> bool {
         let dotted = matches!(pattern.first(), Some(Piece::Text(start)) if start.starts_with('.'));
-        (self.hidden || !dotted) && may_meet(self.pieces, pattern)
+        (self.hidden || !dotted) && may_meet(self.pieces, pattern, self.flat)
     }
 }
 

@@ -125,7 +125,7 @@ impl Options {
 
     /// Them, as a set.
     pub(super) fn value(&self) -> Value<'_> {
-        let begun = self.begun.iter().map(|pieces| Value::Shape(Shape { pieces, hidden: true }));
+        let begun = self.begun.iter().map(|pieces| Value::Shape(Shape { pieces, hidden: true, flat: false }));
         let given = self.given.iter().map(|text| Value::Text(text));
         let maybe = self.maybe.iter().map(|text| Value::Maybe(text));
         Value::set(given.chain(maybe).chain(begun).chain(self.open.then_some(Value::Unknown)))

@@ -55,10 +55,10 @@ impl<'a> Named<'a> {
 
 /// A path that a line names in part.
 pub(super) fn in_part(path: &PathInPart, command: Option<usize>) -> Place<'_> {
-    let shape = |pieces| Value::Shape(Shape { pieces, hidden: path.hidden });
+    let shape = |pieces| Value::Shape(Shape { pieces, hidden: path.hidden, flat: true });
     let named = path.file.iter().any(|piece| *piece != Piece::Any(()));
     let file = shape(path.file.as_slice());
-    let name = Value::Shape(Shape { pieces: &path.name, hidden: true });
+    let name = Value::Shape(Shape { pieces: &path.name, hidden: true, flat: path.flat });
     let own = Named { name, file, inside: inside(&path.name), named };
     Place { command, path: Some(own.value(does(path.access))), written: None }
 }

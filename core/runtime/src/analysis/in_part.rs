@@ -1,7 +1,7 @@
 //! Paths that a shell line names in part, as `~/.ssh/*`, `$DIR/a.txt` and `*.pem`, and those that it may read because it
 //! names them: rules compare what is known of them.
 
-use phasegate_core::analysis::{Access, PathInPart};
+use phasegate_core::analysis::{Access, PathInPart, Word};
 use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
@@ -10,7 +10,7 @@ use super::descendants::program;
 /// The most paths that are kept.
 const MAX_PATHS: usize = 256;
 /// Programs of which nothing else tells which words are files that they read.
-const MAY_READ: [&str; 42] = [
+const MAY_READ: [&str; 43] = [
     "aws",
     "bash",
     "bsdtar",
@@ -27,6 +27,7 @@ const MAY_READ: [&str; 42] = [
     "git diff",
     "git difftool",
     "git format-patch",
+    "git hash-object",
     "git log",
     "git show",
     "git whatchanged",
@@ -63,9 +64,11 @@ const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
 /// Them, in the order of the line.
 pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
     let in_part = judged.touches.iter().filter(|touch| touch.path.text().is_none());
+    let in_part =
+        in_part.flat_map(|touch| path(touch).into_iter().map(|path| PathInPart { flat: is_flat(touch), ..path }));
     let may_read = judged.parts.iter().zip(0..).flat_map(|(part, number)| named(part, number));
     let mut found: Vec<PathInPart> = Vec::new();
-    for path in in_part.flat_map(path).chain(may_read).chain(made(judged)) {
+    for path in in_part.chain(may_read).chain(made(judged)) {
         if found.contains(&path) {
             continue;
         }
@@ -75,6 +78,7 @@ pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
                 name: vec![Known::Any(())],
                 file: vec![Known::Any(())],
                 hidden: true,
+                flat: false,
                 command: None,
                 ..path
             });
@@ -113,7 +117,8 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let program = program(part);
     let words: Vec<String> = part.words.iter().skip(1).filter_map(Pattern::text).collect();
     let files: Vec<Pattern> = match program.as_str() {
-        program if MAY_READ.contains(&program) => words.iter().filter_map(|word| file_of(word)).collect(),
+        program if MAY_READ.contains(&program) => words.iter().flat_map(|word| files_of(word)).collect(),
+        "curl" | "wget" => words.iter().filter_map(|word| file_of(word.strip_prefix("file:")?)).collect(),
         "git grep" => after_pattern(&words).filter_map(|word| file_of(word)).collect(),
         "xargs" | "gxargs" => values(&words, &["-a", "--arg-file"]).filter_map(file_of).collect(),
         "awk" | "gawk" | "mawk" | "nawk" => words.iter().flat_map(|word| read_by_line(word)).collect(),
@@ -123,6 +128,17 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
         _ => Vec::new(),
     };
     files.into_iter().flat_map(|file| path(&Touch { path: file, access: Access::Read, part: Some(number) })).collect()
+}
+
+/// What a word names, or the texts of code that it is: `readFile(".env")`.
+fn files_of(word: &str) -> Vec<Pattern> {
+    if word.contains(['(', '"', '\'']) {
+        let texts = word.split(['"', '\'', '`']).skip(1).step_by(2);
+        return texts.filter_map(|text| file_of(text.trim_start_matches(['<', '>', ' ']))).collect();
+    }
+    // A command of a client of a database.
+    let inner = word.strip_prefix('.').and_then(|command| command.split_once(' ')).map(|(_, file)| file.trim());
+    file_of(inner.unwrap_or(word)).into_iter().collect()
 }
 
 /// What a word names: `-in FILE`, `--env-file=FILE`, `@FILE`, `REVISION:FILE`.
@@ -161,15 +177,24 @@ fn made(judged: &Judgement) -> Vec<PathInPart> {
         touch.access == Access::Read && !touch.path.0.iter().any(|piece| matches!(piece, Piece::Text(_)))
     };
     let Some(reader) = judged.touches.iter().find(opens) else { return Vec::new() };
-    let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1));
+    let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1).cloned().chain(fed(part)));
     let says = |pattern: &Pattern| pattern.0.iter().any(|piece| matches!(piece, Piece::Text(_)));
     let patterns = words.filter_map(|word| match word.text() {
         Some(text) if text.contains(char::is_whitespace) => None,
         Some(text) => Some(shape(text.rsplit(['=', ':', '@']).next()?)),
-        None => Some(word.clone()),
+        None => Some(word),
     });
     let named = patterns.filter(says);
     named.flat_map(|path_of| path(&Touch { path: path_of, access: Access::Read, part: reader.part })).collect()
+}
+
+/// The words that stand in the line as the input of a command.
+fn fed(part: &Part) -> impl Iterator<Item = Pattern> {
+    let given = part.command.redirections.iter().filter(|(operator, _)| operator.ends_with("<<<"));
+    given.filter_map(|(_, word)| match word {
+        Word::Known(text) => Some(Pattern(vec![Piece::Text(text.clone())])),
+        Word::Unknown | Word::Value => None,
+    })
 }
 
 /// A path as rules see it; where its last part begins with known text and goes on with what may have slashes in it, also as one
@@ -178,9 +203,14 @@ fn path(touch: &Touch) -> Vec<PathInPart> {
     let Pattern(pieces) = &touch.path;
     let (file, hidden, sure) = file(pieces);
     let name = pieces.iter().map(known).collect();
-    let own = PathInPart { name, file, hidden, access: touch.access, command: touch.part };
+    let own = PathInPart { name, file, hidden, flat: false, access: touch.access, command: touch.part };
     let other = (!sure).then(|| PathInPart { file: vec![Known::Any(())], hidden: true, ..own.clone() });
     [own].into_iter().chain(other).collect()
+}
+
+/// Whether what is not known of a path has no slash.
+fn is_flat(touch: &Touch) -> bool {
+    touch.path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob))
 }
 
 /// What the last part of the path is made of, whether it may begin with a dot, and whether it is surely the last part.
@@ -253,9 +283,13 @@ mod tests {
             ("rg KEY -g '*.env' -g '!.env'", &["visible *.env"]),
             ("awk 'BEGIN { while ((getline l < \".env\") > 0) print l }'", &[".env"]),
             ("find . -name .env | xargs cat", &["*", ".", "-name", ".env", "cat"]),
-            ("for f in .e*; do cat \"$f\"; done", &[".e*", "*"]),
+            ("for f in .e*; do cat \"$f\"; done", &[".e*", "*", ".e*"]),
             ("openssl enc -in=a.pem", &["enc", "a.pem"]),
             ("echo .env", &[]),
+            ("node -e 'readFileSync(\".env\", process.env)'", &["-e", ".env"]),
+            ("sqlite3 x '.read .env'", &["*", "x", ".env"]),
+            ("curl file:///a/.env https://h/b.env", &[".env"]),
+            ("xargs cat <<< .env", &["*", "cat", ".env"]),
         ] {
             assert_eq!(files(line), wanted, "{line}");
         }
