@@ -160,6 +160,7 @@ mod approved;
 mod call;
 mod inheritance;
 mod new_run;
+mod npm;
 pub mod slash_command;
 pub mod inputs;
 mod deprecated;

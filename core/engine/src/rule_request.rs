@@ -3,7 +3,6 @@
 //! [`RuleCall`] is the one place that makes this of a call. The gate evaluates its [`RuleCall::request`]; what a history
 //! keeps of an event are the fields of one of its parts, so that both see the same values.
 
-mod abbreviated;
 mod command;
 mod names;
 mod options;

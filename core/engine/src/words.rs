@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
 use crate::glob::text_fits;
+use crate::npm;
 use crate::redacted::Fit;
 
 /// The folders whose programs are meant by their bare names too.
@@ -45,7 +46,8 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     // An alias may stand for any command of the program.
     let stands_for = if command.alias && !pattern.is_empty() { Fit::Doubt } else { Fit::No };
     let fit = whole.max(without).max(stands_for);
-    let fit = if fit == Fit::No && fits_behind_toolchain(pattern, arguments) { Fit::Doubt } else { fit };
+    let may = || fits_behind_toolchain(pattern, arguments) || fits_in_full(program, pattern, arguments);
+    let fit = if fit == Fit::No && may() { Fit::Doubt } else { fit };
     program_fits(wanted, program).min(fit).min(plain)
 }
 
@@ -53,6 +55,17 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
 fn fits_behind_toolchain(pattern: &[&str], arguments: &[Word]) -> bool {
     let Some((first, rest)) = arguments.split_first() else { return false };
     matches!(first, Word::Known(text) if text.starts_with('+')) && words_fit(pattern, rest) != Fit::No
+}
+
+/// Whether the words of a pattern are those of a command of `npm` of which the beginning is given: `npm publis`.
+fn fits_in_full(program: &Word, pattern: &[&str], arguments: &[Word]) -> bool {
+    let Some((Word::Known(first), rest)) = arguments.split_first() else { return false };
+    let Some((wanted, pattern)) = pattern.split_first() else { return false };
+    let full = npm::meant(first);
+    full != first
+        && program_fits("npm", program) != Fit::No
+        && text_fits(wanted, full)
+        && words_fit(pattern, rest) != Fit::No
 }
 
 /// Whether a text that was not read as a line of the shell has the program of a pattern as a word.

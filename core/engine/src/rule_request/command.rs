@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use phasegate_rules::Value;
 
-use super::abbreviated::npm;
 use super::names::Names;
 use super::options::{Options, takes_next};
 use super::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
+use crate::npm;
 use crate::words::{is_flag, is_of_system, is_plain};
 
 /// What of a command is no text of the call itself.
@@ -146,7 +146,7 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
             Value::Unknown
         }
         Some(Word::Known(text)) => {
-            let text = if program_is(command, |name| name == "npm") { npm(text) } else { text };
+            let text = if program_is(command, |name| name == "npm") { npm::meant(text) } else { text };
             if passed.iter().all(is_flag) { Value::Text(text) } else { Value::Maybe(text) }
         }
     }

@@ -9,7 +9,7 @@ const COMMANDS: &str = "access add-user adduser audit author bugs cache ci cit c
     unpublish unstar update upgrade version view whoami why";
 
 /// The command of `npm` that a word means.
-pub(super) fn npm(word: &str) -> &str {
+pub(crate) fn meant(word: &str) -> &str {
     let mut meant = COMMANDS.split_ascii_whitespace().filter(|command| command.starts_with(word));
     let first = meant.next().filter(|first| *first != word);
     match (first, meant.next()) {
