@@ -39,6 +39,7 @@ use crate::own_action;
 use crate::past;
 use crate::pins::MANAGE;
 use crate::policy::{Mode, Policy};
+use crate::rendering;
 use crate::said;
 use crate::settle::settle;
 use crate::shown;
@@ -251,7 +252,11 @@ fn of_stop(stopped: Stopped, can_hold: bool) -> Answered {
 
 /// What the person reads of skills at the end of a turn.
 fn told(missing: Vec<Denial>, how: &str) -> Answered {
-    let told = missing.into_iter().map(|denial| denial.decision()).map(|decision| {
+    let told = missing.into_iter().map(|denial| {
+        if let DenialKind::Stopped(why) = &denial.kind {
+            return format!("phasegate: {}. You {}", rendering::why_stopped(why), rendering::ways_on(why));
+        }
+        let decision = denial.decision();
         let recovery = decision.recovery;
         match decision.skill {
             Some(skill) => format!("phasegate: skill \"{skill}\" {how}. {recovery}"),

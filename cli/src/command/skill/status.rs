@@ -66,7 +66,14 @@ fn print(context: &Context, state: &Value, run: &str, order: &[&str]) {
         let at = info.get("status").and_then(Value::as_str).unwrap_or_default();
         let outputs = state.pointer(&format!("/phase_outputs/{phase}")).and_then(Value::as_array);
         let files = outputs.into_iter().flatten().filter_map(|one| one.get("files")).filter_map(Value::as_array);
-        let files: Vec<&str> = files.flatten().filter_map(Value::as_str).collect();
+        // What comes again after a failure makes the same files; what is still to come has made none.
+        let made = files.flatten().filter_map(Value::as_str).filter(|_| at != "pending");
+        let mut files: Vec<&str> = Vec::new();
+        for file in made {
+            if !files.contains(&file) {
+                files.push(file);
+            }
+        }
         context.out.line(format_args!("  {at:<11} {phase}{}", listed(&files)));
     }
 }
