@@ -171,7 +171,7 @@ pub(super) fn resume(args: &Which, context: &Context) -> Result<Exit, Failure> {
         let stopped = found.answer(root).and_then(|answer| Some(answer.get("stopped")?.as_str()?.to_owned()));
         let why = stopped.map(|why| format!(": {why}")).unwrap_or_default();
         return Err(Failure { exit: Exit::No, ..Failure::new(format!("nobody halted `{skill}`{why}")) }
-            .with_help("`phasegate skip` has it go on in the next phase, `phasegate deactivate` ends it"));
+            .with_help("`phasegate status` says how you have it go on, or end it"));
     }
     if context.out.json {
         context.out.value(&answer);
