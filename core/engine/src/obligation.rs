@@ -288,7 +288,9 @@ fn held_elsewhere(session: &str) -> String {
 /// That the run came back from a phase that failed.
 fn failed_before(skill: &Skill, run: &Run, here: usize) -> String {
     let from = skill.phase_index(&run.phase_before).and_then(|from| skill.phases.get(from));
-    let edge = from.and_then(|from| from.back.iter().find(|edge| edge.on_failure && edge.to == here));
+    let mut edges = from.into_iter().flat_map(|from| &from.back).filter(|edge| edge.to == here);
+    // Where another edge leads back too, nobody knows which was taken.
+    let edge = edges.next().filter(|edge| edge.on_failure && edges.all(|other| other.on_failure));
     let taken = run.backs.iter().find(|(from, to, _)| *from == run.phase_before && *to == run.phase);
     let (Some(edge), Some((from, _, times))) = (edge, taken) else { return String::new() };
     format!(" Phase \"{from}\" failed, so this phase is done again ({times} of at most {}).", edge.limit)

@@ -45,6 +45,7 @@ fn request() -> Request<'static> {
         ("verdict", text("send")),
         ("sends", Value::Bool(true)),
         ("names", Value::set([])),
+        ("hosts", Value::set([])),
         ("environment", Value::Text("")),
     ]);
     let flags = ["inside", "reads", "writes", "removes", "runs"].map(|name| (name, Value::Bool(true)));

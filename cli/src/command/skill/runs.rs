@@ -70,8 +70,15 @@ impl Runs {
     pub(super) fn root(&self, skill: Option<&String>) -> Result<Root<'_>, Failure> {
         let roots = self.roots();
         let fits = |root: &&Root<'_>| skill.is_none_or(|skill| root.run.skill == *skill);
-        let live = roots.iter().filter(fits).find(|root| root.run.status == Status::Active);
-        live.or_else(|| roots.iter().find(fits)).copied().ok_or_else(|| {
+        let is_live = |root: &&Root<'_>| root.run.status == Status::Active;
+        // A denial may name a part.
+        let has = |root: &&Root<'_>| {
+            root.parts(root.run)
+                .any(|part| part.status == Status::Active && skill.is_some_and(|skill| part.skill == *skill))
+        };
+        let live = roots.iter().filter(fits).find(is_live);
+        let found = live.or_else(|| roots.iter().filter(is_live).find(has)).or_else(|| roots.iter().find(fits));
+        found.copied().ok_or_else(|| {
             let named = skill.map(|skill| format!(" of `{skill}`")).unwrap_or_default();
             Failure { exit: Exit::No, ..Failure::new(format!("no session has had a run{named}")) }
                 .with_help("`phasegate skill start NAME` begins one in a session")

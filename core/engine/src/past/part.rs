@@ -68,11 +68,14 @@ impl OfPart<'_, '_> {
         let elsewhere = at(&["path", "inside"]) == Some(Value::Bool(false))
             || matches!(at(&["path", "name"]), Some(Value::Text(name)) if is_repository(name));
         let writes = at(&["path", "writes"]).is_some_and(|writes| writes != Value::Bool(false));
+        // What is sent to another machine, without a file that is named, changes that one.
+        let sends = at(&["command", "verdict"]) == Some(Value::Text("send"))
+            && at(&["path", "named"]) == Some(Value::Bool(false));
         let unheard = match at(&["command", "verdict"]) {
             Some(Value::Text(verdict)) => verdict == "unknown",
             verdict => verdict.is_some(),
         };
-        (writes && !elsewhere) || unheard
+        (writes && !elsewhere && !sends) || unheard
     }
 
     pub(super) fn value(&self, param: &Param) -> Field {

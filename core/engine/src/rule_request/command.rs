@@ -58,6 +58,7 @@ impl Words {
             ("verdict", Value::Text(verdict(command.verdict))),
             ("sends", sends(command)),
             ("names", self.names.value()),
+            ("hosts", self.names.of_hosts()),
             ("environment", self.environment.as_deref().map_or(Value::Unknown, Value::Text)),
         ])
     }
@@ -75,6 +76,7 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("verdict", Value::Text(verdict(Verdict::Read))),
         ("sends", Value::Bool(false)),
         ("names", Value::set([])),
+        ("hosts", Value::set([])),
         ("environment", empty()),
     ])
 }

@@ -37,18 +37,33 @@ struct Named<'a> {
     file: Value<'a>,
     inside: Value<'a>,
     named: bool,
+    /// The names that are surely parts of it.
+    parts: Vec<&'a str>,
+}
+
+/// The names between the slashes of a text.
+fn parts(text: &str) -> Vec<&str> {
+    text.split('/').filter(|part| !part.is_empty()).collect()
 }
 
 impl<'a> Named<'a> {
     fn unknown(named: bool) -> Self {
-        Self { name: Value::Unknown, file: Value::Unknown, inside: Value::Unknown, named }
+        Self { name: Value::Unknown, file: Value::Unknown, inside: Value::Unknown, named, parts: Vec::new() }
     }
 
     fn value(self, does: [(&'a str, Value<'a>); 4]) -> Value<'a> {
-        let Self { name, file, inside, named } = self;
+        let Self { name, file, inside, named, parts } = self;
         let secret = secret::is_secret(&name, &file);
-        let own =
-            [("name", name), ("file", file), ("inside", inside), ("named", Value::Bool(named)), ("secret", secret)];
+        let names = Value::set(parts.into_iter().map(Value::Text));
+        let named = Value::Bool(named);
+        let own = [
+            ("name", name),
+            ("file", file),
+            ("inside", inside),
+            ("named", named),
+            ("secret", secret),
+            ("names", names),
+        ];
         Value::record(own.into_iter().chain(does).collect())
     }
 }
@@ -59,7 +74,9 @@ pub(super) fn in_part(path: &PathInPart, command: Option<usize>) -> Place<'_> {
     let named = path.file.iter().any(|piece| *piece != Piece::Any(()));
     let file = shape(path.file.as_slice());
     let name = Value::Shape(Shape { pieces: &path.name, hidden: true, flat: path.flat });
-    let own = Named { name, file, inside: inside(&path.name), named };
+    let texts =
+        path.name.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(parts(text)) } else { None });
+    let own = Named { name, file, inside: inside(&path.name), named, parts: texts.flatten().collect() };
     Place { command, path: Some(own.value(does(path.access))), written: None }
 }
 
@@ -101,11 +118,11 @@ pub(super) fn values(path: &PathUse, command: Option<usize>) -> Vec<Place<'_>> {
     let name = if named { Value::Text(resolved) } else { Value::Unknown };
     let inside = Value::Bool(!resolved.starts_with('/'));
     let (file, written) = (last(resolved), last(&path.written));
-    let own = Named { name, file: Value::Text(file), inside: inside.clone(), named };
+    let own = Named { name, file: Value::Text(file), inside: inside.clone(), named, parts: parts(resolved) };
     let mut values = vec![place(own.value(does()))];
     if file != written && !matches!(written, "" | "." | "..") {
         let name = path.written.strip_prefix("./").unwrap_or(&path.written);
-        let link = Named { name: Value::Text(name), file: Value::Text(written), inside, named };
+        let link = Named { name: Value::Text(name), file: Value::Text(written), inside, named, parts: parts(name) };
         values.push(place(link.value(does())));
     }
     values
@@ -124,7 +141,12 @@ pub(super) fn of_arguments<'a>(input: &'a Json, in_project: &'a BTreeMap<String,
             let name = in_project.get(*text).map_or(*text, String::as_str);
             let name = name.strip_prefix("file://").unwrap_or(name);
             let name = name.strip_prefix("./").unwrap_or(name);
-            let own = Named { name: Value::Text(name), file: Value::Text(last(name)), ..Named::unknown(true) };
+            let own = Named {
+                name: Value::Text(name),
+                file: Value::Text(last(name)),
+                parts: parts(name),
+                ..Named::unknown(true)
+            };
             Place { command: None, path: Some(own.value(does())), written: Some(*text) }
         })
         .collect();

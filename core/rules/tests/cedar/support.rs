@@ -65,6 +65,7 @@ pub(crate) fn command<'a>(words: &[&'a str], text: &'a str) -> Value<'a> {
         ("verdict", Value::Text("unknown")),
         ("sends", Value::Bool(false)),
         ("names", Value::set([])),
+        ("hosts", Value::set([])),
         ("environment", Value::Text("")),
     ])
 }
