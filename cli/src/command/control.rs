@@ -181,6 +181,19 @@ pub(crate) fn refused_to_agent(command: &str, sign: &Sign) -> Failure {
     }
 }
 
+/// Checks that a person changes what guards a project, where something guards it. An agent may set a project up that
+/// nothing guards yet.
+///
+/// # Errors
+///
+/// The project is guarded, and the command counts as the agent's.
+pub(crate) fn for_a_person(command: &str, runtime: &Runtime, project: &Project) -> Result<(), Failure> {
+    if !project.is_guarded_anywhere(&runtime.locations) {
+        return Ok(());
+    }
+    runtime.sign_of_an_agent(project)?.map_or(Ok(()), |sign| Err(refused_to_agent(command, &sign)))
+}
+
 /// Checks that standard input is a terminal: a command that helps where nothing shows whether an agent is at work.
 ///
 /// # Errors

@@ -22,8 +22,9 @@ use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::project::Remembered;
+use phasegate_runtime::project::{Remembered, every_project};
 
+use super::control::{for_a_person, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -35,7 +36,8 @@ use setting::{Setting, detected};
 ///
 /// # Errors
 ///
-/// No platform is known, a settings file cannot be understood or written, a skill is not known.
+/// No platform is known, a settings file cannot be understood or written, a skill is not known, or an agent gives the command
+/// where something guards the project already.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = match &context.project {
@@ -68,6 +70,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let changed = plans.iter().any(|plan| !plan.changes.is_empty());
     if !args.dry_run && changed {
+        plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
         plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
         plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;
         plans.iter().try_for_each(|plan| remember(&plan.setting))?;
@@ -75,6 +78,19 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     report::report(&plans, &config)?;
     // The mode that was asked for is not the one that holds.
     Ok(if config.other_mode.is_some() { Exit::No } else { Exit::Done })
+}
+
+/// Refuses a change of what guards a project already, for this user too, where an agent gives the command.
+fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
+    let runtime = &setting.runtime;
+    match setting.scope {
+        InstallScope::Project => for_a_person("init", runtime, &setting.project),
+        InstallScope::User => {
+            let guarded = every_project(&runtime.locations).iter().any(|project| project.memory().exists());
+            let sign = if guarded { runtime.sign_of_an_agent_anywhere()? } else { None };
+            sign.map_or(Ok(()), |sign| Err(refused_to_agent("init --user", &sign)))
+        }
+    }
 }
 
 /// Remembers the project as guarded, so that a live session does not count as one whose state was lost.

@@ -181,9 +181,12 @@ fn every_attack_ends_as_the_table_says() {
             if outcome != attack.outcome {
                 wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
             }
-            if outcome == "through" || attack.prepare.is_some() {
+            if outcome == "through" {
                 world = self::world();
             }
+        }
+        if attack.prepare.is_some() {
+            world = self::world();
         }
     }
     world.start("free");

@@ -29,6 +29,9 @@ pub(crate) fn stamp(policy: &mut Policy) {
     if let Some(rules) = &policy.rules {
         policy.version = digest(&(&policy.version, rules));
     }
+    if let Some(mode) = policy.mode {
+        policy.version = digest(&(&policy.version, mode));
+    }
 }
 
 /// Gives a skill and those that it runs their versions.

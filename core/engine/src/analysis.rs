@@ -188,6 +188,9 @@ pub struct SimpleCommand {
     /// Whether nothing is known of its program, by its bare name, and nothing is registered of it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unheard: bool,
+    /// Whether it is `execute` only because programs obey a file that it changes: which files these are is known.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub obeyed: bool,
     /// The tests that it runs in the project, where nothing else in the line can print.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tests: Option<TestRun>,

@@ -1,5 +1,6 @@
 //! Conditions held against evidence and facts.
 
+mod artifact;
 mod going_on;
 
 use alloc::collections::BTreeSet;
@@ -7,9 +8,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::artifact::{ArtifactTest, Follows, Marks, fault, new_or_changed};
+use crate::artifact::{Follows, fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
@@ -132,46 +133,6 @@ impl<'a> World<'a> {
         let Some(atom) = content.since else { return Some(now) };
         let before = newest_of(run, atom, |_| true).map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null));
         Some(new_or_changed(now, before))
-    }
-
-    fn artifact(&mut self, test: &ArtifactTest, run: &Run) -> Truth {
-        let Value::Object(files) = self.in_run(&test.content, run) else { return Truth::Unknown };
-        if !test.is_there(&files) {
-            return Truth::No;
-        }
-        // What stands in files is asked for only where it decides.
-        let mut questions = test.questions(&files, follows(run));
-        let short = questions.find_map(|question| {
-            let truth = match self.fact(question.fact()) {
-                Some(FactValue::Known(answer)) => question.truth(&files, &answer),
-                None | Some(FactValue::Absent | FactValue::Unknown) => Truth::Unknown,
-            };
-            (truth != Truth::Yes).then_some(truth)
-        });
-        short.unwrap_or(Truth::Yes)
-    }
-
-    /// Where the text stands that an artifact has too often.
-    fn places(&self, test: &ArtifactTest, files: &Map<String, Value>) -> String {
-        let counts = |marks: &Marks| match &self.facts.get(&marks.fact)?.value {
-            FactValue::Known(counts) => marks.too_often(files, counts),
-            FactValue::Absent | FactValue::Unknown => None,
-        };
-        test.marks.as_ref().and_then(counts).map(|places| format!(" ({places})")).unwrap_or_default()
-    }
-
-    /// The first file of an artifact that has not its format, with what is wrong with it, where that was asked for.
-    fn format_fault(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> Option<String> {
-        let answer = self.facts.get(&follows(run).format(artifact, files))?;
-        match &answer.value {
-            FactValue::Known(answer) => fault(files, answer),
-            FactValue::Absent | FactValue::Unknown => None,
-        }
-    }
-
-    /// Whether no file of the artifact is there.
-    fn is_absent(&mut self, test: &ArtifactTest, run: &Run) -> bool {
-        matches!(self.in_run(&test.content, run), Value::Object(files) if files.is_empty())
     }
 
     /// Whether what a proof is about is as it was then.
@@ -439,7 +400,7 @@ impl<'a> World<'a> {
                     _ => None,
                 };
                 let found = match &files {
-                    Value::Object(files) => self.places(test, files),
+                    Value::Object(_) => self.places(test, run),
                     _ => UNKNOWN_FILES.into(),
                 };
                 let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Policies: all configs compiled. Made by `phasegate-config`, never edited.
 
+mod answers;
 mod safety;
 
 use alloc::boxed::Box;
@@ -21,6 +22,7 @@ use crate::matcher::{Matcher, ServerPattern, Servers};
 pub use crate::mode::Mode;
 use crate::object::Selector;
 use crate::plan::PlanFile;
+pub use crate::policy::answers::{Approve, ChangedTools};
 use crate::rules::Rules;
 use crate::steps::StepsFile;
 use crate::tool::Labels;
@@ -53,6 +55,9 @@ pub struct Policy {
     /// The rules over calls; `None` where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Arc<Rules>>,
+    /// The mode that the settings ask for, where nothing else of the policy has one: the guard protects itself by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
 }
 
 /// What agents may register about the commands of programs (rules 4.6).
@@ -88,12 +93,13 @@ impl Policy {
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
     }
 
-    /// The modes that it asks for, those of its skills first: what is denied by access, a budget or a rule needs no skill.
+    /// The modes that it asks for, those of its skills first: what is denied by access, a budget, a rule or to protect the
+    /// guard needs no skill.
     pub fn modes(&self) -> impl Iterator<Item = Mode> {
         let access = (self.access == AccessMode::Readonly).then_some(Mode::Block);
         let skills = self.skills.iter().filter_map(|skill| skill.mode);
         let rules = self.rules.as_ref().and_then(|rules| rules.mode());
-        skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access).chain(rules)
+        skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access).chain(rules).chain(self.mode)
     }
 
     /// Whether a condition compares what calls are about.
@@ -560,44 +566,6 @@ impl OnViolation {
             Self::Ask => "ask",
             Self::Deny => "deny",
         }
-    }
-}
-
-/// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ChangedTools {
-    /// It runs, the agent gets a warning, and the journal records it.
-    #[default]
-    Report,
-    /// It is denied until a person accepts the tool.
-    Deny,
-}
-
-impl ChangedTools {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_report(&self) -> bool {
-        *self == Self::Report
-    }
-}
-
-/// Which calls are approved, so that the platform does not ask its user about them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approve {
-    /// None.
-    #[default]
-    Never,
-    /// Those that only read, in the project.
-    Reads,
-}
-
-impl Approve {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_never(&self) -> bool {
-        *self == Self::Never
     }
 }
 

@@ -257,6 +257,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         network: false,
         besides: false,
         unheard: false,
+        obeyed: false,
     }
 }
 

@@ -56,6 +56,7 @@ impl Recorded {
             network: false,
             besides: false,
             unheard: false,
+            obeyed: false,
             registered: None,
             tests: None,
         };

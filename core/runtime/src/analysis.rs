@@ -10,6 +10,7 @@ mod linked;
 mod matched;
 mod no_index;
 mod rough;
+mod guard_program;
 mod guarded;
 mod unread;
 mod in_part;
@@ -27,6 +28,7 @@ mod shadowed;
 mod tests;
 mod tools;
 mod within;
+mod word_paths;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -203,5 +203,6 @@ pub(crate) fn engine_command(
         network: false,
         besides: false,
         unheard: false,
+        obeyed: false,
     }
 }

@@ -12,6 +12,7 @@ use phasegate_runtime::files::{Readers, replace};
 use serde_json::{Value, json};
 
 use self::cedar::Given;
+use crate::command::control::for_a_person;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -53,11 +54,14 @@ struct Imported {
 ///
 /// # Errors
 ///
-/// A file cannot be read as its client reads it, or the rules cannot be written.
+/// A file cannot be read as its client reads it, the rules cannot be written, or an agent is to write or remove them.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let target = project.root.join(FILE);
+    if args.undo || args.yes {
+        for_a_person("rules import", &runtime, &project)?;
+    }
     if args.undo {
         ours(&target)?;
         fs::remove_file(&target).map_err(|error| Failure::new(format!("{}: {error}", target.display())))?;

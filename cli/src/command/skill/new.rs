@@ -14,6 +14,7 @@ use phasegate_runtime::locations::CONFIG_FOLDER;
 
 use self::quoted::plain;
 use self::steps::Steps;
+use crate::command::control::for_a_person;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -68,7 +69,7 @@ impl Made {
 ///
 /// # Errors
 ///
-/// There is one, the `SKILL.md` has no steps, or the name is none.
+/// There is one, the `SKILL.md` has no steps, the name is none, or an agent gives the command in a guarded project.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let (name, text) = match (&args.from, &args.registry) {
         (_, Some(file)) => {
@@ -121,6 +122,7 @@ fn of_registry(file: &Path, name: &str, description: &str) -> Result<registry::M
 fn write(context: &Context, name: &str, text: &str) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
+    for_a_person("skill new", &runtime, &project)?;
     let folder = project.root.join(CONFIG_FOLDER).join("skills");
     let path = folder.join(format!("{name}.yaml"));
     if path.exists() {

@@ -26,7 +26,8 @@ impl SkillPart<'_> {
         if writes.peek().is_none() || self.only_makes_folders() {
             return false;
         }
-        let opaque = self.call.analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+        let opaque =
+            self.call.analysis.commands.iter().any(|command| command.verdict > Verdict::Write && !command.obeyed);
         let names = |line: &Matcher| !line.commands.is_empty() && self.one(line, Use::Permit);
         let call =
             if opaque && phase.allowed.iter().any(names) { self.redirected() } else { Cow::Borrowed(&*self.call) };

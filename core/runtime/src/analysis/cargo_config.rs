@@ -8,11 +8,21 @@ const PLACES: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 /// compiles, further files, and libraries that are loaded first.
 const KEYS: [&str; 7] = ["alias", "runner", "rustc", "rustdoc", "wrapper", "include", "LD_"];
 
+/// Where rustup, which is `cargo` by name, looks for the toolchain that it runs, and the key that names a folder of one.
+const TOOLCHAINS: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
+const TOOLCHAIN_FOLDER: &str = "path";
+
 /// Whether settings that are new have one of these keys. `is_new`: whether a file was written since the session began.
 pub(super) fn replaces(folder: &Path, is_new: &dyn Fn(&Path) -> bool) -> bool {
-    let places = folder.ancestors().flat_map(|folder| PLACES.map(|place| folder.join(place)));
-    places.filter(|place| is_new(place)).any(|place| match std::fs::read_to_string(&place) {
-        Ok(text) => KEYS.iter().any(|key| text.contains(key)) || text.contains('\\'),
-        Err(_) => true,
-    })
+    let any = |places: [&str; 2], keys: &[&str]| {
+        let mut all = folder.ancestors().flat_map(|folder| places.map(|place| folder.join(place)));
+        all.any(|place| {
+            is_new(&place)
+                && match std::fs::read_to_string(&place) {
+                    Ok(text) => keys.iter().any(|key| text.contains(key)) || text.contains('\\'),
+                    Err(_) => true,
+                }
+        })
+    };
+    any(PLACES, &KEYS) || any(TOOLCHAINS, &[TOOLCHAIN_FOLDER])
 }

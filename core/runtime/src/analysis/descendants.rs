@@ -320,7 +320,7 @@ fn unpacks_by_module(part: &Part) -> bool {
     is_interpreter && after.iter().any(|word| unpacks(word) || word.starts_with("--e"))
 }
 
-fn has_option(part: &Part, letters: &str) -> bool {
+pub(super) fn has_option(part: &Part, letters: &str) -> bool {
     let is = |word: &String| match word.strip_prefix('-') {
         Some(long) if long.starts_with('-') => ["--r", "--a"].iter().any(|start| word.starts_with(start)),
         Some(short) => short.contains(|letter| letters.contains(letter)),
@@ -442,6 +442,9 @@ mod tests {
             "black src",
             "timeout 5 cp a.py src",
             "cd docs && cp ../a.py .",
+            "cd docs && cp -r ../fresh/new .",
+            "cd docs && cp -r ../fresh/new/. .",
+            "cd docs && cp -r ../fresh/n* .",
             "for f in fresh/new/*; do cp $f docs; done",
             "touch notes/x.py; sleep 1; mv notes/old docs; cp -r notes docs",
         ] {

@@ -73,6 +73,7 @@ impl Place<'_> {
         found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged));
+        found.extend(self.guard_program(judged));
         found.extend(self.packed(judged));
         found.extend(self.unpacked(judged));
         found.extend(self.listed(judged, line));

@@ -94,7 +94,8 @@ pub(crate) fn read_line(
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
         runs_in::mark(&mut analysis.commands, &judged, root, &base);
-        tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, began });
+        let home = shell.home.as_deref().map(Path::new);
+        tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, home, began });
         // A program that the session itself wrote reports what it likes.
         let lost = [Readers::Programs, Readers::Commands].iter().any(|readers| shell.trust.lost.contains(readers));
         analysis.commands.iter_mut().filter_map(|command| command.tests.as_mut()).for_each(|run| run.unsure |= lost);

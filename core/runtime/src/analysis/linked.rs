@@ -1,4 +1,4 @@
-//! Copies that keep links: what a line writes through such a copy it writes where the link leads.
+//! Links that a line makes, and copies that keep links: what a line writes through one it writes where the link leads.
 
 use std::fs::{read_dir, read_link};
 use std::path::{Component, Path, PathBuf};
@@ -7,6 +7,7 @@ use phasegate_core::analysis::{Access, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
 use super::matched::matched;
+use super::word_paths::folders;
 
 /// The most entries of the folders that are copied that are looked at for links.
 const MAX_ENTRIES: usize = 4096;
@@ -19,6 +20,9 @@ const COPIERS: [(&[&str], &str, &[&str]); 3] = [
 ];
 /// The option of `rsync` that names a folder of whose files it makes second names.
 const LINKED_TO: &str = "--link-dest";
+
+/// The program that makes links, the letter and the names of its options that make them symbolic.
+const LINKER: (&str, char, [&str; 2]) = ("ln", 's', ["symbolic", "relative"]);
 
 /// A name that is a link once the line has run a part of itself.
 struct Link {
@@ -33,6 +37,13 @@ struct Link {
 pub(super) fn follow(judged: &mut Judgement, base: &Path) {
     let mut made: Vec<Link> = Vec::new();
     for (number, part) in (0_u32..).zip(&judged.parts) {
+        if makes_links(part) {
+            let written = judged.touches.iter().filter(|touch| touch.part == Some(number));
+            let written = written.filter(|touch| touch.access == Access::Write).filter_map(|touch| touch.path.text());
+            for name in written.chain(in_own_folder(part)) {
+                made.extend(said(part, &whole(base, &name)).map(|(name, says)| Link { part: number, name, says }));
+            }
+        }
         if keeps_links(part) {
             let of = |access: fn(Access) -> bool| {
                 judged.touches.iter().filter(move |touch| touch.part == Some(number) && access(touch.access))
@@ -70,6 +81,8 @@ impl Link {
             (false, true) => text.clone(),
             (false, false) => format!("{}/{last}", whole(base, folder)),
         };
+        // Behind a slash it is the folder that the link leads to.
+        let through = rest.is_empty() && first_text_ends_in_slash(touch);
         let anything = || Touch { path: Pattern(vec![Piece::Any]), ..touch.clone() };
         let Some(below) = text.strip_prefix(&self.name) else {
             // A pattern of names may stand for the link's.
@@ -80,7 +93,7 @@ impl Link {
             return Some(anything());
         }
         // Who removes a link removes nothing of what it leads to.
-        let meant = if below.is_empty() { touch.access == Access::Write } else { below.starts_with('/') };
+        let meant = if below.is_empty() { through || touch.access == Access::Write } else { below.starts_with('/') };
         if !meant {
             return None;
         }
@@ -95,6 +108,10 @@ impl Link {
         let says = self.says.as_ref()?;
         Path::new(&self.name).parent()?.join(says).to_str().map(str::to_owned)
     }
+}
+
+fn first_text_ends_in_slash(touch: &Touch) -> bool {
+    matches!(touch.path.0.first(), Some(Piece::Text(text)) if text.ends_with('/'))
 }
 
 /// The links that come to lie at a target or below, each with what it says.
@@ -173,6 +190,48 @@ fn below(folder: &Path, base: &Path) -> Vec<(PathBuf, Option<PathBuf>)> {
     found
 }
 
+/// Whether a part makes symbolic links.
+fn makes_links(part: &Part) -> bool {
+    let (program, letter, names) = LINKER;
+    let Some(Word::Known(own)) = part.command.words.first() else { return false };
+    let symbolic = |word: &Word| match word {
+        Word::Unknown | Word::Value => true,
+        Word::Known(word) => match (word.strip_prefix("--"), word.strip_prefix('-')) {
+            (Some(long), _) => !long.is_empty() && names.iter().any(|name| name.starts_with(long)),
+            (None, Some(short)) => short.contains(letter),
+            (None, None) => false,
+        },
+    };
+    own.rsplit('/').next() == Some(program) && part.command.words.iter().skip(1).any(symbolic)
+}
+
+/// The operands of a part.
+fn operands(part: &Part) -> impl Iterator<Item = &Pattern> {
+    let is_option = |word: &Pattern| matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'));
+    part.words.iter().skip(1).filter(move |word| !is_option(word))
+}
+
+/// The name of a link that is made where its part runs, under the last name of what it leads to.
+fn in_own_folder(part: &Part) -> Vec<String> {
+    let mut all = operands(part);
+    let (Some(only), None) = (all.next().and_then(Pattern::text), all.next()) else { return Vec::new() };
+    let own = only.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+    folders(part).iter().filter_map(Pattern::text).map(|folder| format!("{folder}{own}")).collect()
+}
+
+/// The links that a part makes at a path, or in the folder there, each with what it says.
+fn said(part: &Part, at: &str) -> impl Iterator<Item = (String, Option<PathBuf>)> {
+    let links = operands(part).flat_map(move |word| {
+        let says = word.text().map(PathBuf::from);
+        let own = says.as_deref().and_then(Path::file_name).map(|own| format!("{at}/{}", own.to_string_lossy()));
+        let names = [Some(at.to_owned()), own].into_iter().flatten();
+        // A link leads to no name of its own.
+        let leads = names.filter(|name| says.as_deref().is_none_or(|says| !Path::new(name).ends_with(says)));
+        leads.map(|name| (name, says.clone())).collect::<Vec<_>>()
+    });
+    links.collect::<Vec<_>>().into_iter()
+}
+
 /// Whether a part copies links as links.
 fn keeps_links(part: &Part) -> bool {
     let Some(Word::Known(program)) = part.command.words.first() else { return false };
@@ -245,6 +304,12 @@ mod tests {
             ("rsync -a --link-dest=/p tree/ h/; echo E > h/sub/a", "/p/sub/a"),
             ("cp -P $x d; echo E > d/a", "?"),
             ("cp -P lnk d; echo E > d*/a", "?"),
+            ("ln -s src q; echo E > q/a.py", "src/a.py"),
+            ("mkdir m && ln -s ../src m/q && echo E > m/q/a.py", "m/../src/a.py"),
+            ("ln -sfn src q && cd q && rm a.py", "src/a.py"),
+            ("cd docs && ln -s ../src/b && echo E > b/a.py", "docs/../src/b/a.py"),
+            ("ln -s \"$X\" q && echo E > q/a.py", "?"),
+            ("ln -s src q && rm -r q/", "src"),
         ];
         for (line, path) in rows {
             let path = if path == "?" { path.to_owned() } else { base.join(path).to_str().unwrap().to_owned() };
@@ -269,6 +334,8 @@ mod tests {
             "cp -P lnk x; rm x",
             "cp -P lnk x; echo E > other",
             "mv src/a.py src/b.py && echo E > src/b.py",
+            "ln -s src q && ls q",
+            "ln -s src q && echo E > other && rm q",
         ] {
             assert_eq!(further(line, base), Vec::<String>::new(), "{line}");
         }

@@ -55,6 +55,7 @@ impl Place<'_> {
             let landing = self.landing(&touch.path, part);
             let readers: Vec<Readers> = landing.iter().filter_map(|path| self.obeying(path, None, table)).collect();
             if let Some(command) = number.and_then(|number| commands.get_mut(number)).filter(|_| !readers.is_empty()) {
+                command.obeyed |= command.verdict <= Verdict::Write;
                 command.verdict = command.verdict.max(Verdict::Execute);
             }
             found.extend(readers);

@@ -15,7 +15,13 @@ use super::shadowed::has_module;
 /// them.
 const OF_UNITTEST: &str = "\
     unittest argparse ast contextvars copy dataclasses difflib dis gettext inspect linecache locale opcode _opcode pkgutil \
-    pprint runpy signal textwrap token tokenize traceback _colorize";
+    pprint runpy signal textwrap token tokenize traceback _colorize \
+    abc _bisect bisect _bz2 bz2 codecs collections _compression compression contextlib copyreg enum fnmatch functools _heapq \
+    heapq importlib io ipaddress itertools keyword _lzma lzma math ntpath operator os pathlib random re reprlib shutil \
+    sre_compile sre_constants sre_parse stat struct tempfile threading types typing urllib warnings weakref _weakrefset \
+    zipfile zlib";
+/// What Maven's own script runs first, below the home folder.
+const MAVEN_START: &str = ".mavenrc";
 /// Those that `python -m pytest` loads besides.
 const OF_PYTEST: &str = "\
     pytest _pytest pluggy iniconfig packaging pygments py exceptiongroup tomli tomllib attr attrs colorama bdb calendar cmd \
@@ -29,6 +35,8 @@ pub(super) struct Place<'a> {
     pub(super) folder: &'a Path,
     /// What is known of programs.
     pub(super) table: &'a Table,
+    /// The user's home folder, where it is known.
+    pub(super) home: Option<&'a Path>,
     /// When the session began, where that is known.
     pub(super) began: &'a dyn Fn() -> Option<SystemTime>,
 }
@@ -37,16 +45,21 @@ pub(super) struct Place<'a> {
 pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'_>) -> bool {
     let Some(words) = known_words(command) else { return true };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let place_is_new = |file: &Path| is_new(file, (place.began)());
     match words.as_slice() {
         [program, rest @ ..] if program.contains('/') => {
-            is_new(&place.folder.join(program), (place.began)())
+            place_is_new(&place.folder.join(program))
                 || (rest.contains(&"-m") && has_module(place.folder, &|name| shadows(name, runner)))
         }
         [program, rest @ ..] if program.starts_with("python") || rest.contains(&"-m") => {
             has_module(place.folder, &|name| shadows(name, runner))
         }
-        ["cargo", ..] => cargo_config::replaces(place.folder, &|file| is_new(file, (place.began)())),
-        _ => scripts::may_print(&words, place.folder, place.table),
+        ["cargo", ..] => cargo_config::replaces(place.folder, &place_is_new),
+        ["mvn", ..] => place.home.is_some_and(|home| place_is_new(&home.join(MAVEN_START))),
+        _ => {
+            let users = place.home.map(|home| home.join(scripts::SETTINGS)).filter(|file| place_is_new(file));
+            scripts::may_print(&words, place.folder, place.table, users.as_deref())
+        }
     }
 }
 
@@ -127,7 +140,7 @@ mod tests {
             let began = || if row.old { now.checked_add(hour) } else { now.checked_sub(hour) };
             let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
             let mut event = Event::from_value(call).unwrap();
-            let mut shell = Shell::default();
+            let mut shell = Shell::default().with_home(&root.join("home"));
             shell.trust.lost.extend(row.lost.then_some(Readers::Programs));
             read_line(&mut event, &shell, &root, &began);
             let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };

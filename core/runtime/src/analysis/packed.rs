@@ -1,10 +1,11 @@
 //! Programs that remove or replace all that is in a folder: archivers that remove what they pack, compressors that go below;
-//! and those that put into a folder what their line does not name.
+//! those that take the right away to read it; and those that put into a folder what their line does not name.
 
 use phasegate_core::analysis::{Access, Guarded};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
 use super::guarded::Place;
+use super::word_paths::{folders, within};
 
 /// A program that does so with one of these options.
 struct Remover {
@@ -31,7 +32,8 @@ const FOLDERS: [&str; 2] = ["-C", "--directory"];
 impl Place<'_> {
     /// By the words of programs that remove what these name, with all that is below.
     pub(super) fn packed(&self, judged: &Judgement) -> Vec<Guarded> {
-        judged.parts.iter().filter(|part| removes(part)).flat_map(|part| self.packed_by(part)).collect()
+        let packed = judged.parts.iter().filter(|part| removes(part)).flat_map(|part| self.packed_by(part));
+        packed.chain(judged.parts.iter().flat_map(|part| self.closed_by(part))).collect()
     }
 
     /// By the folders into which a line puts what it does not name: out of an archive, or by a list that is its input.
@@ -51,6 +53,18 @@ impl Place<'_> {
             }
         }
         found
+    }
+
+    /// By the folders that a part takes rights from.
+    fn closed_by(&self, part: &Part) -> Vec<Guarded> {
+        let paths = folders(part)
+            .into_iter()
+            .flat_map(|from| closed(part).into_iter().map(move |word| within(&from, word)).collect::<Vec<_>>());
+        let found = paths.filter_map(|path| match path.text() {
+            Some(text) => self.touched(&text, Access::Remove),
+            None => self.may_touch(&path, Access::Remove),
+        });
+        found.collect()
     }
 
     fn packed_by(&self, part: &Part) -> Vec<Guarded> {
@@ -98,6 +112,9 @@ fn unpacks_into(part: &Part) -> Option<(String, bool)> {
     let last = || rest.last().cloned();
     match program.rsplit('/').next()? {
         "unzip" => Some((behind("-d")?, false)),
+        "tar" | "gtar" | "bsdtar" if extracts(rest) => {
+            Some((behind("-C").or_else(|| behind("--directory=")).or_else(|| behind("--directory"))?, false))
+        }
         "7z" | "7za" | "7zz" | "7zr" => Some((behind("-o")?, false)),
         name if name.starts_with("python") && has(&["zipfile", "tarfile"]) && has(&["-e", "--extract"]) => {
             Some((last()?, false))
@@ -105,6 +122,37 @@ fn unpacks_into(part: &Part) -> Option<(String, bool)> {
         "cpio" if letters(&['p']) || has(&["--pass-through"]) => Some((last()?, true)),
         "pax" if letters(&['r', 'w']) => Some((last()?, true)),
         _ => None,
+    }
+}
+
+/// Whether the arguments of `tar` say that it extracts: letters with or without a sign, or a long option.
+fn extracts(arguments: &[String]) -> bool {
+    let bare = arguments.first().is_some_and(|word| !word.starts_with('-') && word.contains('x'));
+    let short = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains('x');
+    bare || arguments.iter().any(|word| short(word) || word.starts_with("--ex") || word.starts_with("--get"))
+}
+
+/// The paths of which a part takes rights away, so that nobody may read what is in them.
+fn closed(part: &Part) -> Vec<&Pattern> {
+    let mut words = part.words.iter();
+    let is_chmod = words.next().and_then(Pattern::text).is_some_and(|name| name.rsplit('/').next() == Some("chmod"));
+    let mode = words.clone().filter_map(Pattern::text).find(|word| !is_long_or_recursive(word));
+    if !is_chmod || mode.is_none_or(|mode| keeps_open(&mode)) {
+        return Vec::new();
+    }
+    words.filter(|word| word.text().is_none_or(|word| !word.starts_with('-'))).collect()
+}
+
+fn is_long_or_recursive(word: &str) -> bool {
+    word.starts_with("--")
+        || word.strip_prefix('-').is_some_and(|letters| letters.chars().all(|one| "Rfvc".contains(one)))
+}
+
+/// Whether a mode leaves the owner the right to read a folder and to enter it.
+fn keeps_open(mode: &str) -> bool {
+    match u32::from_str_radix(mode, 8) {
+        Ok(bits) => bits & 0o500 == 0o500,
+        Err(_) => !mode.contains(['-', '=']),
     }
 }
 

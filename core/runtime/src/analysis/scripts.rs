@@ -10,6 +10,10 @@ use phasegate_core::test_report::Runner;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 
+/// The settings of npm, in the package's folder or the home folder.
+pub(super) const SETTINGS: &str = ".npmrc";
+/// Keys of theirs that name another shell, code that `node` loads before anything else, or other settings.
+const KEYS: [&str; 4] = ["script-shell", "node-options", "userconfig", "globalconfig"];
 /// The largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// How deep scripts run others.
@@ -38,15 +42,15 @@ const BESIDE: &str = "tsc vue-tsc svelte-check eslint prettier biome xo standard
                       esbuild rollup webpack swc babel prisma rm mkdir cp mv tee true :";
 
 /// Whether the command runs a script of a package that may print a report itself. Where there is no such script, nothing
-/// runs.
-pub(super) fn may_print(words: &[&str], folder: &Path, table: &Table) -> bool {
+/// runs. `users`: the user's settings of npm, where they changed since the session began.
+pub(super) fn may_print(words: &[&str], folder: &Path, table: &Table, users: Option<&Path>) -> bool {
     let Some(name) = script(words) else { return false };
     let Some(package) = folder.ancestors().map(|folder| folder.join("package.json")).find(|path| path.exists()) else {
         return false;
     };
-    // It can name another shell, and code that `node` loads before anything else.
-    let settings = read(&package.with_file_name(".npmrc")).unwrap_or_default();
-    if settings.contains("script-shell") || settings.contains("node-options") {
+    let settings = [Some(package.with_file_name(SETTINGS)), users.map(Path::to_path_buf)];
+    let texts: Vec<String> = settings.iter().flatten().filter_map(read).collect();
+    if texts.iter().any(|text| KEYS.iter().any(|key| text.contains(key))) {
         return true;
     }
     let parsed = read(&package).and_then(|text| serde_json::from_str::<Value>(&text).ok());

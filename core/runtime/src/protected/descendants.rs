@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use phasegate_core::analysis::Part;
 
 use super::Protected;
-use super::protected_path::inner;
+use super::protected_path::{fold, inner};
+use crate::locations::CONFIG_FOLDER;
 
 impl Protected<'_> {
     /// What of the guard lies below the folder, which is absolute and without links: its path from there, whether it exists
@@ -22,5 +23,11 @@ impl Protected<'_> {
             all.extend(from_there.filter(|path| !path.as_os_str().is_empty()).map(|path| (path, protected.part)));
         }
         all
+    }
+
+    /// Whether a name is one with which a place of the guard's begins that clients read in every folder of a project.
+    pub(crate) fn begins_place(&self, name: &str) -> bool {
+        let name = fold(name);
+        name == CONFIG_FOLDER || self.places.names.iter().any(|place| place.begins_with(&name))
     }
 }

@@ -46,6 +46,11 @@ impl ProtectedPath {
         Self { folded: Folded::of(&path), path, part, reach }
     }
 
+    /// Whether this is the first name of the place, folded.
+    pub(super) fn begins_with(&self, name: &str) -> bool {
+        self.folded.0.split('/').next() == Some(name)
+    }
+
     /// Whether a change of the path with these names touches the place.
     pub(super) fn touched(&self, path: &Folded, change: Change) -> bool {
         let (place, path) = (self.folded.0.as_str(), path.0.as_str());
@@ -157,7 +162,7 @@ pub(super) fn reach_of(place: &Path) -> Reach {
 }
 
 /// A name as the most forgiving file system compares it: without case, and without characters that some leave out.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

@@ -1,0 +1,41 @@
+//! How calls are answered that no skill decides: those of changed tools, and those that only read.
+
+use serde::{Deserialize, Serialize};
+
+/// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedTools {
+    /// It runs, the agent gets a warning, and the journal records it.
+    #[default]
+    Report,
+    /// It is denied until a person accepts the tool.
+    Deny,
+}
+
+impl ChangedTools {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_report(&self) -> bool {
+        *self == Self::Report
+    }
+}
+
+/// Which calls are approved, so that the platform does not ask its user about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approve {
+    /// None.
+    #[default]
+    Never,
+    /// Those that only read, in the project.
+    Reads,
+}
+
+impl Approve {
+    /// Whether it is what holds where nothing is said.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        *self == Self::Never
+    }
+}

@@ -1,0 +1,178 @@
+//! The guard's own program, where a line reaches it by other ways than its path: a lookup of its name, a pattern of names in a
+//! folder that is not known, an installer that replaces or removes it.
+
+use std::fs;
+use std::path::Path;
+
+use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
+use phasegate_shell::{Judgement, Part, Pattern, Piece};
+
+use super::guarded::{Place, change};
+use super::word_paths::{folders, last_name, within};
+use crate::protected::protected_path::fold;
+
+/// The program's name.
+const NAME: &str = "phasegate";
+/// The fewest letters of the name with which a pattern of names begins that means it.
+const FEWEST_LETTERS: usize = 3;
+/// Programs that print where another one is.
+const LOOKUPS: [&str; 8] = ["which", "type", "command", "whereis", "whence", "where", "hash", "locate"];
+/// Programs that put others into a folder of `PATH`, or take them away.
+const INSTALLERS: [&str; 29] = [
+    "cargo",
+    "cargo-binstall",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "pip",
+    "pip3",
+    "pipx",
+    "uv",
+    "go",
+    "brew",
+    "apt",
+    "apt-get",
+    "dnf",
+    "yum",
+    "pacman",
+    "apk",
+    "gem",
+    "mise",
+    "asdf",
+    "volta",
+    "nix-env",
+    "nix",
+    "snap",
+    "port",
+    "conda",
+    "mamba",
+    "update-alternatives",
+];
+/// Their commands that do so.
+const INSTALLS: [&str; 20] = [
+    "install",
+    "i",
+    "in",
+    "add",
+    "uninstall",
+    "un",
+    "unlink",
+    "remove",
+    "rm",
+    "upgrade",
+    "update",
+    "reinstall",
+    "link",
+    "binstall",
+    "purge",
+    "profile",
+    "env",
+    "erase",
+    "-i",
+    "-e",
+];
+/// Files that say which programs a folder's package has.
+const MANIFESTS: [&str; 5] = ["Cargo.toml", "package.json", "pyproject.toml", "setup.cfg", "setup.py"];
+/// Options without which `npm` and its like leave the folders of `PATH` as they are.
+const EVERYWHERE: [&str; 4] = ["-g", "--global", "global", "link"];
+const LOCAL_INSTALLERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
+
+impl Place<'_> {
+    /// By what a line changes whose name it looks up, and by the programs that it installs.
+    pub(super) fn guard_program(&self, judged: &Judgement) -> Vec<Guarded> {
+        let found = Guarded { part: Kind::Program, path: NAME.to_owned() };
+        let changed = || judged.touches.iter().filter(|touch| change(touch.access).is_some());
+        let looks_up = judged.parts.iter().any(looks_up);
+        let by_lookup =
+            looks_up && (changed().any(|touch| touch.path.text().is_none()) || judged.parts.iter().any(gets_unknown));
+        let by_pattern = || changed().any(|touch| is_pattern_of_name(&touch.path));
+        let by_script = || judged.parts.iter().any(is_script_that_looks_up);
+        if !by_lookup && !by_pattern() && !by_script() && !judged.parts.iter().any(|part| self.installs(part)) {
+            return Vec::new();
+        }
+        self.protected.note_others();
+        vec![found]
+    }
+
+    /// Whether a part installs a program of this name, or removes it.
+    fn installs(&self, part: &Part) -> bool {
+        let words: Vec<String> = part.words.iter().filter_map(Pattern::text).collect();
+        let is = |names: &[&str]| words.iter().any(|word| names.contains(&last(word)));
+        if !is(&INSTALLERS) || !is(&INSTALLS) {
+            return false;
+        }
+        if words.iter().skip(1).any(|word| is_name(word)) {
+            return true;
+        }
+        if is(&LOCAL_INSTALLERS) && !words.iter().any(|word| EVERYWHERE.contains(&word.as_str())) {
+            return false;
+        }
+        let named = part.words.iter().skip(1).filter(|word| word.text().is_some_and(|word| !word.starts_with('-')));
+        let here = Pattern::known(".");
+        let mut paths = folders(part)
+            .into_iter()
+            .flat_map(|from| named.clone().chain([&here]).map(move |word| within(&from, word)).collect::<Vec<_>>());
+        paths.any(|path| path.text().is_some_and(|path| has_program(&self.absolute(&path))))
+    }
+}
+
+/// Whether a part asks where the program is.
+fn looks_up(part: &Part) -> bool {
+    let mut words = part.words.iter().filter_map(Pattern::text);
+    words.next().is_some_and(|program| LOOKUPS.contains(&last(&program))) && words.any(|word| is_name(&word))
+}
+
+/// Whether a program that does more than read gets a word that is not known.
+fn gets_unknown(part: &Part) -> bool {
+    part.command.verdict != Verdict::Read
+        && (part.unnamed || part.words.iter().skip(1).any(|word| word.text().is_none()))
+}
+
+/// Whether a script asks where the program is: what it then does, nobody can see.
+fn is_script_that_looks_up(part: &Part) -> bool {
+    let opaque = matches!(part.command.verdict, Verdict::Execute | Verdict::Unknown);
+    let says = |text: &String| {
+        let text = fold(text);
+        text.contains(NAME) && ["which", "command -v", "type -p", "path"].iter().any(|ask| text.contains(ask))
+    };
+    let is_text = |text: &String| text.contains([' ', '(']);
+    opaque && part.words.iter().skip(1).filter_map(Pattern::text).filter(is_text).any(|text| says(&text))
+}
+
+/// Whether a path in a folder that is not known has a last name that is a pattern of the program's name.
+fn is_pattern_of_name(path: &Pattern) -> bool {
+    let unknown = path.0.iter().any(|piece| matches!(piece, Piece::Any | Piece::Tree));
+    let name = last_name(path);
+    let starts = match name.0.split_first() {
+        Some((Piece::Text(start), rest)) if !rest.is_empty() => start.clone(),
+        _ => return false,
+    };
+    unknown && starts.len() >= FEWEST_LETTERS && NAME.starts_with(&fold(&starts))
+}
+
+/// Whether a word is the program's name, with a folder or a version.
+fn is_name(word: &str) -> bool {
+    let name = fold(last(word));
+    let name = name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or_default();
+    name.strip_suffix(".exe").unwrap_or(name) == NAME
+}
+
+fn last(word: &str) -> &str {
+    word.trim_end_matches('/').rsplit('/').next().unwrap_or(word)
+}
+
+/// Whether a folder has a package with a program of this name.
+fn has_program(folder: &Path) -> bool {
+    let source = folder.join("src/bin").join(NAME);
+    if source.is_dir() || source.with_extension("rs").exists() {
+        return true;
+    }
+    MANIFESTS.iter().filter_map(|name| fs::read_to_string(folder.join(name)).ok()).any(|text| {
+        let plain: String = text.chars().filter(|sign| !sign.is_whitespace() && !"'\"".contains(*sign)).collect();
+        let plain = fold(&plain);
+        // A key of a table of programs, or the name of the package.
+        plain.contains("\\u")
+            || [format!("{NAME}="), format!("{NAME}:"), format!("name={NAME}")].iter().any(|says| plain.contains(says))
+    })
+}

@@ -1,0 +1,37 @@
+//! Words of a line as paths: the folders that they are seen from, and their last names.
+
+use phasegate_shell::{Part, Pattern, Piece};
+
+/// The folders that a part may run in, from the one that the line starts in.
+pub(super) fn folders(part: &Part) -> Vec<Pattern> {
+    if part.folders.is_empty() { vec![Pattern::default()] } else { part.folders.clone() }
+}
+
+/// A word as a path, seen from a folder whose path ends with a slash.
+pub(super) fn within(folder: &Pattern, word: &Pattern) -> Pattern {
+    let absolute = match word.0.first() {
+        Some(Piece::Text(text)) => text.starts_with('/'),
+        Some(Piece::Home) => true,
+        _ => false,
+    };
+    if absolute {
+        return word.clone();
+    }
+    let text = folder.text().zip(word.text()).map(|(folder, word)| Pattern::known(&format!("{folder}{word}")));
+    text.unwrap_or_else(|| Pattern(folder.0.iter().chain(&word.0).cloned().collect()))
+}
+
+/// What is known of the last name of a path.
+pub(super) fn last_name(path: &Pattern) -> Pattern {
+    let mut name = Vec::new();
+    for piece in path.0.iter().rev() {
+        if let Piece::Text(text) = piece
+            && let Some((_, last)) = text.rsplit_once('/')
+        {
+            name.insert(0, Piece::Text(last.to_owned()));
+            return Pattern(name);
+        }
+        name.insert(0, piece.clone());
+    }
+    Pattern(name)
+}
