@@ -25,6 +25,7 @@ mod rewritten;
 mod runs_in;
 mod scripts;
 mod shadowed;
+mod spelled;
 mod tests;
 mod tools;
 mod within;

@@ -56,7 +56,7 @@ fn next_glob(text: &str) -> Option<(usize, usize)> {
         }
         '*' if text.get(at..).is_some_and(|rest| rest.starts_with("**")) => Some((at, 2)),
         '*' | '?' => Some((at, 1)),
-        '[' => closing(text.get(at..)?, ']').filter(|end| *end > 1).map(|end| (at, length_to(end))),
+        '[' => bracket_end(text.get(at..)?).map(|end| (at, length_to(end))),
         _ => None,
     })
 }
@@ -76,6 +76,30 @@ fn is_several(operation: &Operation) -> bool {
         }
         _ => false,
     }
+}
+
+/// Where a bracket of a file name pattern ends, with what it may hold: a bracket as its first sign, escapes, and classes as
+/// `[:alpha:]`, `[=c=]` and `[.c.]`.
+pub(crate) fn bracket_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 1_usize;
+    at = at.saturating_add(usize::from(matches!(bytes.get(at), Some(b'!' | b'^'))));
+    at = at.saturating_add(usize::from(bytes.get(at) == Some(&b']')));
+    while let Some(byte) = bytes.get(at).filter(|_| at < MAX_PATTERN) {
+        let class = bytes.get(at.saturating_add(1)).filter(|kind| *byte == b'[' && b":=.".contains(kind));
+        let closed = class.and_then(|kind| {
+            let inside = text.get(at.saturating_add(2)..)?;
+            let end = inside.find(&format!("{}]", char::from(*kind)))?;
+            Some(at.saturating_add(end).saturating_add(4))
+        });
+        match (byte, closed) {
+            (b']', _) => return Some(at),
+            (_, Some(behind)) => at = behind,
+            (b'\\', _) => at = at.saturating_add(2),
+            _ => at = at.saturating_add(1),
+        }
+    }
+    (text.len() > MAX_PATTERN).then_some(FAR)
 }
 
 /// Where a sign that closes stands in the next letters. Farther away it is not looked for: the sign that opens counts.

@@ -70,6 +70,7 @@ fn walk(value: &Value, name: &str, depth: usize, found: &mut dyn FnMut(&str, &st
             if let Some(line) = program_of(fields) {
                 found("command", &line);
             }
+            lines_elsewhere(fields).iter().for_each(|line| found("command", line));
             for (name, item) in fields {
                 found("", name);
                 walk(item, name, depth, found);
@@ -87,9 +88,34 @@ fn paths_of(fields: &Map<String, Value>) -> Vec<String> {
     let beside = |(at, folder): (usize, &&str)| {
         let folder = folder.trim_end_matches('/').to_string();
         let others = texts.iter().enumerate().filter(move |(other, _)| *other != at);
-        others.map(move |(_, name)| format!("{folder}/{name}"))
+        // What is copied into a folder has the last name of its path.
+        others.map(move |(_, name)| {
+            format!("{folder}/{}", name.rsplit('/').next().filter(|_| is_elsewhere(name)).unwrap_or(name))
+        })
     };
     texts.iter().enumerate().flat_map(beside).collect()
+}
+
+/// Whether a path says that it is no name below another one.
+fn is_elsewhere(path: &str) -> bool {
+    path.starts_with(['/', '~']) || path.starts_with("../")
+}
+
+/// The lines beside an argument that names the folder in which they run, as lines that go there first.
+fn lines_elsewhere(fields: &Map<String, Value>) -> Vec<String> {
+    let texts = || fields.iter().filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let lines = || texts().filter(|(name, _)| is_script(name));
+    let folders = texts().filter(|(name, text)| is_folder(name) && !text.is_empty() && text.len() <= MAX_PART);
+    let all = folders
+        .flat_map(|(_, folder)| lines().map(move |(_, line)| format!("cd '{}' && {line}", folder.replace('\'', ""))));
+    all.take(MAX_PARTS).collect()
+}
+
+/// Whether an argument of this name says in which folder something runs.
+fn is_folder(name: &str) -> bool {
+    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    ["cwd", "workdir", "workingdir", "workingdirectory", "dir", "directory", "folder", "root", "path", "chdir"]
+        .contains(&name.as_str())
 }
 
 /// The arguments of a registration with its list of pairs as the object that it stands for: a pattern is no line that runs.

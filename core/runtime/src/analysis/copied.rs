@@ -9,6 +9,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece};
 use super::descendants::has_option;
 use super::guarded::Place;
 use super::matched::matched;
+use super::rough::patterns;
 use super::word_paths::{folders, last_name, within};
 use crate::protected::pattern::stands_for;
 use crate::protected::protected_path::{Change, fold};
@@ -19,6 +20,8 @@ const PROGRAMS: [&str; 8] = ["cp", "gcp", "ditto", "mv", "install", "ln", "rsync
 const LINKERS: [&str; 1] = ["ln"];
 /// Those that leave folders out unless an option says otherwise.
 const COPIERS: [&str; 4] = ["cp", "gcp", "install", "scp"];
+/// Those that list what is in a folder.
+const SEARCHES: [&str; 4] = ["find", "ls", "fd", "tree"];
 /// The most entries of the folders that a line copies that are looked at.
 const MAX_ENTRIES: usize = 4096;
 
@@ -51,7 +54,7 @@ struct Copy<'a> {
 
 impl Place<'_> {
     /// What of the guard a line would overwrite, or add, by copying or moving into a folder.
-    pub(super) fn copied(&self, judged: &Judgement) -> Vec<Guarded> {
+    pub(super) fn copied(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         if !judged.parts.iter().any(copies) {
             return Vec::new();
         }
@@ -61,7 +64,10 @@ impl Place<'_> {
         let mut left = MAX_ENTRIES;
         let mut found = Vec::new();
         for (number, part) in (0_u32..).zip(&judged.parts).filter(|(_, part)| copies(part)) {
-            let (sources, unnamed) = self.sources(part);
+            let (mut sources, unnamed) = self.sources(part);
+            if unnamed {
+                sources.extend(self.listed_elsewhere(judged, line));
+            }
             let targets = self.targets(judged, number, part, &made);
             let links = is_of(part, &LINKERS);
             let whole = !links && (!is_of(part, &COPIERS) || has_option(part, "rRa"));
@@ -99,7 +105,13 @@ impl Place<'_> {
                 match (path.text(), any) {
                     (Some(text), _) => sources.push(Source::At(self.absolute(&text))),
                     // What another program lists, as `ls` does, lies in the folder that the part runs in.
-                    (None, true) => sources.extend(from.text().map(|from| self.entries(&from)).unwrap_or_default()),
+                    (None, true) => {
+                        let start = match path.0.first() {
+                            Some(Piece::Text(start)) => Some(before_last(start).to_owned()),
+                            _ => from.text().map(|from| if from.is_empty() { ".".to_owned() } else { from }),
+                        };
+                        sources.extend(start.map(|folder| self.entries(&folder)).unwrap_or_default());
+                    }
                     (None, false) => {
                         let known = path.0.iter().all(|piece| !matches!(piece, Piece::Any | Piece::Tree));
                         let found = matched(&path, self.base, self.protected.home());
@@ -114,6 +126,17 @@ impl Place<'_> {
             }
         }
         (sources, unnamed)
+    }
+
+    /// What a line lists in one place and may copy in another: by its patterns of names, and by its searches.
+    fn listed_elsewhere(&self, judged: &Judgement, line: &str) -> Vec<Source> {
+        let home = self.protected.home();
+        let named = patterns(line).into_iter().flat_map(|names| matched(&names, self.base, home)).map(Source::Maybe);
+        let searched = judged.parts.iter().filter(|part| is_of(part, &SEARCHES)).flat_map(|part| {
+            let words = part.words.iter().skip(1).filter(|word| !is_option(word)).filter_map(Pattern::text);
+            words.filter(|word| self.absolute(word).is_dir()).collect::<Vec<_>>()
+        });
+        named.chain(searched.flat_map(|folder| self.entries(&folder))).collect()
     }
 
     /// Everything in a folder.

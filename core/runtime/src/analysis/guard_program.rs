@@ -80,10 +80,10 @@ const LOCAL_INSTALLERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 
 impl Place<'_> {
     /// By what a line changes whose name it looks up, and by the programs that it installs.
-    pub(super) fn guard_program(&self, judged: &Judgement) -> Vec<Guarded> {
+    pub(super) fn guard_program(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let found = Guarded { part: Kind::Program, path: NAME.to_owned() };
         let changed = || judged.touches.iter().filter(|touch| change(touch.access).is_some());
-        let looks_up = judged.parts.iter().any(looks_up);
+        let looks_up = judged.parts.iter().any(looks_up) || reads_search_path(line);
         let by_lookup =
             looks_up && (changed().any(|touch| touch.path.text().is_none()) || judged.parts.iter().any(gets_unknown));
         let by_pattern = || changed().any(|touch| is_pattern_of_name(&touch.path));
@@ -115,6 +115,20 @@ impl Place<'_> {
             .flat_map(|from| named.clone().chain([&here]).map(move |word| within(&from, word)).collect::<Vec<_>>());
         paths.any(|path| path.text().is_some_and(|path| has_program(&self.absolute(&path))))
     }
+}
+
+/// Whether a line takes a folder out of `PATH`. An assignment to `PATH` may name its old value.
+fn reads_search_path(line: &str) -> bool {
+    ["$PATH", "${PATH"].iter().any(|name| {
+        line.match_indices(name).any(|(at, name)| {
+            let behind = line.get(at.saturating_add(name.len())..).and_then(|rest| rest.chars().next());
+            let whole = behind.is_none_or(|sign| !sign.is_ascii_alphanumeric() && sign != '_');
+            let before = line.get(..at).unwrap_or_default();
+            let word =
+                before.rsplit(|sign: char| sign.is_whitespace() || ";&|(".contains(sign)).next().unwrap_or_default();
+            whole && !word.contains("PATH=")
+        })
+    })
 }
 
 /// Whether a part asks where the program is.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::arguments::{blanks_off, each_text, is_one_of, is_script, is_typed, keyed_patterns, removes, spellings};
 use super::line::Shell;
 use super::matched::matched;
+use super::patched::is_patch;
 use super::rough::patterns;
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;
@@ -63,7 +64,7 @@ impl Place<'_> {
             };
             found.extend(guarded);
         }
-        if judged.problem.is_some() {
+        if judged.problem.is_some() || sets_dots_elsewhere(line) {
             let may_remove = |pattern: &Pattern| self.may_touch(pattern, Access::Remove);
             found.extend(patterns(line).iter().filter_map(may_remove));
         }
@@ -72,8 +73,8 @@ impl Place<'_> {
         found.extend(self.within(judged, line));
         found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
-        found.extend(self.copied(judged));
-        found.extend(self.guard_program(judged));
+        found.extend(self.copied(judged, line));
+        found.extend(self.guard_program(judged, line));
         found.extend(self.packed(judged));
         found.extend(self.unpacked(judged));
         found.extend(self.listed(judged, line));
@@ -129,6 +130,9 @@ impl Place<'_> {
         each_text(&input, "", &mut |name, text| {
             if is_typed(text) {
                 found.push(Guarded { part: Part::State, path: text.chars().take(60).collect() });
+            }
+            if text.contains('\n') && is_patch(text) {
+                found.extend(text.lines().find_map(|line| self.headed(line)));
             }
             let path = !text.is_empty() && text.len() < LONGEST && !blanks_off(text).contains('\n');
             if is_script(name) {
@@ -236,7 +240,8 @@ impl Place<'_> {
         let printed = judged.parts.iter().filter(prints).flat_map(|part| &part.words);
         let here = (any_opaque && line.contains("<<")).then(|| line.to_owned());
         let mut hidden = scripts.chain(printed).map(shown).chain(here).flat_map(|text| hidden_patterns(&text));
-        if let Some(guarded) = hidden.find_map(|pattern| self.may_touch(&pattern, Access::Write)) {
+        // What a script does to them is not known: it may remove them.
+        if let Some(guarded) = hidden.find_map(|pattern| self.may_touch(&pattern, Access::Remove)) {
             return Some(guarded);
         }
         if loose || judged.problem.is_some() {
@@ -288,6 +293,11 @@ fn values(word: String) -> Vec<String> {
         }
         None => vec![word],
     }
+}
+
+/// Whether a line makes patterns match hidden names in a shell that it starts, or in folders of any depth.
+fn sets_dots_elsewhere(line: &str) -> bool {
+    (line.contains("-O") && line.contains("dotglob")) || line.contains("BASHOPTS") || line.contains("globstar")
 }
 
 /// The words of a script that are patterns of hidden names.

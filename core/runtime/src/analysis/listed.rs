@@ -9,7 +9,8 @@ use super::rough::patterns;
 /// What hands on to another command what a list prints.
 const HANDS_ON: [&str; 8] = ["xargs", "parallel", "read ", "mapfile", "readarray", "$(", "`", "select "];
 /// Programs that list what a folder holds, and their options with which they list hidden names too, by letter and by name.
-const LISTS: [(&str, &str, &[&str]); 7] = [
+const LISTS: [(&str, &str, &[&str]); 8] = [
+    ("du", "a", &["--all"]),
     ("ls", "aAf", &["--all", "--almost-all"]),
     ("dir", "aAf", &["--all", "--almost-all"]),
     ("vdir", "aAf", &["--all", "--almost-all"]),
@@ -37,7 +38,9 @@ impl Place<'_> {
         }
         let held = |touch: &Touch| {
             let paths = named.iter().map(|names| in_place_of_any(&touch.path, names));
-            paths.filter_map(|path| self.may_touch(&path, touch.access)).collect::<Vec<_>>()
+            // All of a path may be one of the names: `for f in .*/*; do rm $f`.
+            let whole = named.iter().filter(|names| may_be_whole(&touch.path, names)).cloned();
+            paths.chain(whole).filter_map(|path| self.may_touch(&path, touch.access)).collect::<Vec<_>>()
         };
         open.into_iter().flat_map(held).collect()
     }
@@ -45,8 +48,23 @@ impl Place<'_> {
     /// A path of which a name is known in part, held against what exists.
     pub(super) fn half_named(&self, path: &Pattern, access: Access) -> Option<Guarded> {
         let named = as_names(path)?;
-        self.may_touch(&named, access).map(|found| Guarded { path: super::guarded::shown(path), ..found })
+        // A value may be empty, so that the name begins with what stands behind it.
+        let without = Pattern(named.0.iter().filter(|piece| **piece != Piece::Glob).cloned().collect());
+        let found = self.may_touch(&named, access).or_else(|| self.may_touch(&joined(without), access));
+        found.map(|found| Guarded { path: super::guarded::shown(path), ..found })
     }
+}
+
+/// The pattern with texts that stand beside each other as one.
+fn joined(path: Pattern) -> Pattern {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for piece in path.0 {
+        match (pieces.last_mut(), piece) {
+            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+            (_, piece) => pieces.push(piece),
+        }
+    }
+    Pattern(pieces)
 }
 
 /// Every hidden name of the folder.
@@ -79,14 +97,15 @@ fn in_place_of_any(path: &Pattern, names: &Pattern) -> Pattern {
     };
     let before = path.0.len().saturating_sub(1);
     let start = path.0.iter().take(if whole { 0 } else { before }).cloned();
-    let mut pieces: Vec<Piece> = Vec::new();
-    for piece in start.chain(names.0.iter().cloned()) {
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-            (_, piece) => pieces.push(piece),
-        }
+    joined(Pattern(start.chain(names.0.iter().cloned()).collect()))
+}
+
+/// Whether what is known of the beginning of a path is the beginning of the names.
+fn may_be_whole(path: &Pattern, names: &Pattern) -> bool {
+    match (path.0.first(), names.0.first()) {
+        (Some(Piece::Text(start)), Some(Piece::Text(names))) => path.0.len() > 2 && names.starts_with(start.as_str()),
+        _ => false,
     }
-    Pattern(pieces)
 }
 
 /// A path with names that are known in part as a pattern of names; `None` where all of a name may be anything, or nothing is

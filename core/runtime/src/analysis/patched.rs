@@ -11,8 +11,20 @@ use phasegate_shell::{Judgement, Part, Pattern};
 use super::guarded::Place;
 
 /// What stands before the name of a file on a line of a patch, in the forms that `patch` and git read.
-const HEADS: [&str; 9] =
-    ["+++ ", "--- ", "*** ", "Index: ", "diff --git ", "rename from ", "rename to ", "copy to ", "copy from "];
+const HEADS: [&str; 12] = [
+    "+++ ",
+    "--- ",
+    "*** Update File: ",
+    "*** Add File: ",
+    "*** Delete File: ",
+    "*** ",
+    "Index: ",
+    "diff --git ",
+    "rename from ",
+    "rename to ",
+    "copy to ",
+    "copy from ",
+];
 /// The commands of git that apply a patch.
 const APPLIES: [&str; 2] = ["apply", "am"];
 
@@ -47,7 +59,7 @@ impl Place<'_> {
     }
 
     /// By a line of a patch that names files: each name, without any number of its leading folders.
-    fn headed(&self, line: &str) -> Option<Guarded> {
+    pub(super) fn headed(&self, line: &str) -> Option<Guarded> {
         let named = HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head))?;
         let named = unescaped(named.split('\t').next().unwrap_or(named));
         let names = std::iter::once(named.as_str()).chain(named.split(' '));
@@ -58,6 +70,12 @@ impl Place<'_> {
             guarded.or_else(|| self.protected.spoken_of(name).map(|(part, path)| Guarded { part, path }))
         })
     }
+}
+
+/// Whether a text is a patch, by its lines: two names of a file, or a place in one.
+pub(super) fn is_patch(text: &str) -> bool {
+    let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
+    (begins("--- ") && begins("+++ ")) || begins("*** Begin Patch") || (begins("diff --git ") && begins("@@"))
 }
 
 fn patches(part: &Part) -> bool {

@@ -1,13 +1,12 @@
 //! Lines that mean another one, which says plainly what is touched.
 
-use phasegate_core::analysis::{Guarded, Part as Kept, Verdict};
-use phasegate_shell::{Judgement, Part, Pattern, Piece, Table, Trust, judge};
+use phasegate_core::analysis::{Access, Guarded, Part as Kept, Verdict};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, Table, Touch, Trust, judge};
 
 use super::guarded::Place;
+use super::spelled::plainer;
 use super::within::joined;
 
-/// Spellings of the folder that a line is in.
-const HERE: [&str; 4] = ["${PWD}", "$PWD", "$(pwd)", "`pwd`"];
 /// What hands on to another command what a search prints.
 const HANDS_ON: [&str; 6] = ["$(", "`", "read ", "mapfile", "readarray", "parallel"];
 /// The most pairs of a search and a command that are looked at.
@@ -18,7 +17,7 @@ const PRINTS: [&str; 2] = ["-print", "-print0"];
 impl Place<'_> {
     /// By the lines that this one means.
     pub(super) fn rewritten(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
-        let mut lines: Vec<String> = here(line).into_iter().collect();
+        let mut lines: Vec<String> = plainer(line).into_iter().collect();
         let fed = fed(judged, line);
         if fed.len() > MOST {
             return vec![Guarded { part: Kept::Policy, path: "find ... | xargs".to_owned() }];
@@ -29,17 +28,17 @@ impl Place<'_> {
     }
 }
 
-/// The line with a dot for the folder that it is in.
-fn here(line: &str) -> Option<String> {
-    let named = HERE.iter().fold(line.to_owned(), |line, name| line.replace(name, "."));
-    (named != line).then_some(named)
-}
-
 /// Searches with the commands that get what they find as further words, in the form in which the search starts them.
 fn fed(judged: &Judgement, line: &str) -> Vec<String> {
     let runs = |name: &str| judged.parts.iter().any(|part| program(part).as_deref() == Some(name));
     let hands_on = HANDS_ON.iter().any(|word| line.contains(word)) || runs("xargs");
-    let given: Vec<Vec<String>> = if hands_on { judged.parts.iter().filter_map(given).collect() } else { Vec::new() };
+    let mut given: Vec<Vec<String>> =
+        if hands_on { judged.parts.iter().filter_map(given).collect() } else { Vec::new() };
+    // A redirection to what is found writes it, as `tee` does.
+    let open = |touch: &&Touch| touch.access == Access::Write && touch.path.0.as_slice() == [Piece::Any];
+    if hands_on && judged.touches.iter().any(|touch| open(&touch)) {
+        given.push(["tee", "{}"].map(str::to_owned).to_vec());
+    }
     if given.is_empty() {
         return Vec::new();
     }
@@ -88,8 +87,14 @@ fn tracked(part: &Part) -> Vec<Vec<String>> {
     let words: Vec<String> =
         part.words.iter().skip(1).map(|word| word.text().unwrap_or_else(|| "*".to_owned())).collect();
     let Some((command, rest)) = words.split_first() else { return Vec::new() };
-    if command != "ls-files" && command != "ls-tree" {
-        return Vec::new();
+    let names_only = || rest.iter().any(|word| word.starts_with("--name-") || word.starts_with("--stat"));
+    match command.as_str() {
+        "ls-files" | "ls-tree" => {}
+        // The files of commits; those of a `diff` are the ones that changed by now.
+        "log" | "show" | "diff-tree" | "whatchanged" if names_only() => {
+            return vec![["find", "."].map(str::to_owned).to_vec()];
+        }
+        _ => return Vec::new(),
     }
     let named = rest.iter().filter(|word| !word.starts_with('-') && command == "ls-files");
     let named: Vec<&str> = named.map(|word| word.trim_start_matches("./").trim_end_matches('/')).collect();

@@ -9,6 +9,9 @@ const EXTENDED: [char; 5] = ['?', '*', '+', '@', '!'];
 /// line says so.
 pub(super) fn patterns(line: &str) -> Vec<Pattern> {
     let dots = ["dotglob", "globdots", "glob_dots", "GLOBIGNORE"].iter().any(|word| line.contains(word));
+    // `**/` stands for no folder, too.
+    let flat = line.contains("globstar").then(|| line.replace("**/", "").replace("globstar", ""));
+    let flat = flat.map(|line| patterns(&line)).unwrap_or_default();
     let mut words = vec![Vec::new()];
     let mut signs = line.chars().peekable();
     while let Some(sign) = signs.next() {
@@ -23,7 +26,7 @@ pub(super) fn patterns(line: &str) -> Vec<Pattern> {
             }
             '*' | '?' | '[' => {
                 if sign == '[' {
-                    signs.by_ref().find(|next| *next == ']');
+                    to_bracket_end(&mut signs);
                 }
                 word.push(if dots { Piece::Tree } else { Piece::Glob });
             }
@@ -33,7 +36,25 @@ pub(super) fn patterns(line: &str) -> Vec<Pattern> {
         }
     }
     let open = |piece: &Piece| matches!(piece, Piece::Glob | Piece::Tree);
-    words.into_iter().filter(|word| word.iter().any(open)).map(Pattern).collect()
+    words.into_iter().filter(|word| word.iter().any(open)).map(Pattern).chain(flat).collect()
+}
+
+/// Passes over the rest of a bracket, with the classes in it (`[:alpha:]`).
+fn to_bracket_end(signs: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    let (mut first, mut class) = (true, false);
+    while let Some(sign) = signs.next() {
+        let opens = sign == '[' && signs.peek().is_some_and(|next| ":=.".contains(*next));
+        let ends_class = class && ":=.".contains(sign) && signs.peek() == Some(&']');
+        if opens || ends_class {
+            class = opens;
+            signs.next();
+        } else if sign == ']' && !first && !class {
+            return;
+        } else if sign == '\\' {
+            signs.next();
+        }
+        first = first && matches!(sign, '!' | '^');
+    }
 }
 
 fn text(word: &mut Vec<Piece>, sign: char) {

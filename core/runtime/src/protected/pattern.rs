@@ -65,7 +65,9 @@ pub(crate) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
                     }
                 }
                 None if *piece != Piece::Glob => 0..=rest.len(),
-                None => 0..=names_end(at.checked_sub(1).and_then(|before| name.get(before)), rest),
+                // The dot before a hidden name has to be the pattern's first letter, not one behind an empty star.
+                None if begins_hidden(at.checked_sub(1).and_then(|before| name.get(before)), rest) => continue,
+                None => 0..=names_end(rest),
             };
             next.iter_mut().skip(at + ends.start()).take(ends.end() - ends.start() + 1).for_each(|end| *end = true);
         }
@@ -74,11 +76,12 @@ pub(crate) fn stands_for(path: &Pattern, name: &str, home: &str) -> bool {
     reached.last().copied().unwrap_or_default()
 }
 
-/// How far a pattern of names reaches into a text: to the next slash, and not over a dot that begins a name.
-fn names_end(before: Option<&u8>, rest: &[u8]) -> usize {
-    let begins = before.is_none_or(|byte| *byte == b'/');
-    if begins && rest.first() == Some(&b'.') {
-        return 0;
-    }
+/// Whether a hidden name begins here.
+fn begins_hidden(before: Option<&u8>, rest: &[u8]) -> bool {
+    before.is_none_or(|byte| *byte == b'/') && rest.first() == Some(&b'.')
+}
+
+/// How far a pattern of names reaches into a text: to the next slash.
+fn names_end(rest: &[u8]) -> usize {
     rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len())
 }

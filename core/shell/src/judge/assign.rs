@@ -35,9 +35,12 @@ impl Walk<'_> {
         }
         if alone {
             self.assignment_alone(&assignment.name, field.known(), assignment.span);
-            let plain =
-                assignment.index.is_none() && !assignment.append && matches!(assignment.value, Value::Scalar(_));
-            let bits = if plain { shortened(field.bits.clone()) } else { any() };
+            let plain = assignment.index.is_none() && matches!(assignment.value, Value::Scalar(_));
+            let before = if assignment.append { self.scope.value(&assignment.name) } else { Vec::new() };
+            // What is appended to a text that is known is known with it; to a number it may be added.
+            let text = before.iter().all(|bit| matches!(bit, Bit::Text(_)));
+            let bits = before.into_iter().chain(field.bits.clone()).collect();
+            let bits = if plain && text { shortened(bits) } else { any() };
             self.scope.assign(&assignment.name, bits);
         } else if program_text::is_variable(&assignment.name) {
             program_text::value_of(self, &field);

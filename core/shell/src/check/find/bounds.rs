@@ -1,5 +1,6 @@
 //! What an action of `find` can reach: the names that the tests before it ask for.
 
+use crate::expand::bracket_end;
 use phasegate_core::analysis::Access;
 
 use crate::field::{Bit, Field};
@@ -84,7 +85,7 @@ pub(crate) fn pattern(value: &Field) -> Field {
         }
         bits.push(Bit::Tree);
         let end =
-            if wild.starts_with('[') { wild.find(']').map_or(wild.len(), |end| end.saturating_add(1)) } else { 1 };
+            if wild.starts_with('[') { bracket_end(wild).map_or(wild.len(), |end| end.saturating_add(1)) } else { 1 };
         let end = if wild.starts_with('\\') { 1 + wild.chars().nth(1).map_or(0, char::len_utf8) } else { end };
         rest = wild.get(end..).unwrap_or("");
     }
