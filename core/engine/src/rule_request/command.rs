@@ -13,11 +13,14 @@ use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::npm;
 use crate::words::{is_flag, is_of_system, is_plain};
 
+/// Commands that give those after them in a line variables.
+const EXPORTS: [&str; 3] = ["export", "declare", "typeset"];
+
 /// What of a command is no text of the call itself.
 pub(super) struct Words {
     /// The command as one text; `None`: a word of it is not known.
     pub(super) text: Option<String>,
-    /// The assignments before it, as one text; `None`: a value is not known.
+    /// The assignments before it, and those that the line exports before it, as one text; `None`: a value is not known.
     environment: Option<String>,
     /// The options that it is given, and those that it may be given.
     options: Options,
@@ -37,7 +40,10 @@ impl Words {
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
         let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
-        let environment: Option<Vec<String>> = command.assignments.iter().map(assigned).collect();
+        let exported = before.iter().filter(|earlier| program_is(earlier, |name| EXPORTS.contains(&name)));
+        let exported = exported.flat_map(|earlier| earlier.words.iter().skip(1)).filter_map(known_text);
+        let exported = exported.filter(|word| word.contains('=')).map(|word| Some(word.to_string()));
+        let environment: Option<Vec<String>> = exported.chain(command.assignments.iter().map(assigned)).collect();
         let environment = environment.map(|assigned| assigned.join(" "));
         Self { text, environment, options: Options::of(command), names: Names::of(command, before) }
     }

@@ -33,6 +33,19 @@ const UNPACKERS: [&str; 3] = ["git clone", "git worktree", "unzip"];
 const UNPACKING_MODULES: [&str; 2] = ["zipfile", "-mzipfile"];
 /// Programs that change what they name: a file, or all that is in a folder, also one that they make.
 const FILLERS: [&str; 2] = ["git checkout", "git restore"];
+/// Formatters, and how the names end of the files that they change in a folder.
+const FORMATTERS: [(&str, &[&str]); 10] = [
+    ("autopep8", &[".py"]),
+    ("black", &[".py", ".pyi", ".ipynb"]),
+    ("cargo fmt", &[".rs"]),
+    ("go fmt", &[".go"]),
+    ("gofmt", &[".go"]),
+    ("goimports", &[".go"]),
+    ("isort", &[".py", ".pyi"]),
+    ("ruff", &[".py", ".pyi", ".ipynb"]),
+    ("rustfmt", &[".rs"]),
+    ("terraform fmt", &[".tf", ".tfvars", ".hcl"]),
+];
 /// Programs that wait for nothing, so that what lies in a folder when the line is decided is what they find there.
 const QUICK: [&str; 19] = [
     "[",
@@ -108,6 +121,8 @@ impl<'a> Line<'a> {
         let fills = || FILLERS.contains(&name.as_str()) && self.may_become(touch, &written);
         if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
             vec![PathUse { below: anything(), ..path }]
+        } else if let Some(endings) = endings(part).filter(|_| self.is_folder(&written)) {
+            vec![PathUse { below: endings, ..path }]
         } else {
             self.changed(&name, path)
         }
@@ -263,6 +278,16 @@ impl<'a> Line<'a> {
             self.judged.touches.iter().filter(|other| other.part != touch.part && other.access == Access::Write);
         others.filter_map(|other| other.path.text()).any(|other| below(&other))
     }
+}
+
+/// How the names end of the files that a formatter changes.
+fn endings(part: &Part) -> Option<Vec<String>> {
+    let mut words = part.words.iter().filter_map(Pattern::text);
+    let program = words.next()?;
+    let name = program.rsplit('/').next()?;
+    let with = words.find(|word| !word.starts_with(['-', '+'])).map(|word| format!("{name} {word}"));
+    let (_, endings) = FORMATTERS.iter().find(|(known, _)| *known == name || Some(*known) == with.as_deref())?;
+    Some(endings.iter().map(|ending| (*ending).to_owned()).collect())
 }
 
 fn anything() -> Vec<String> {
@@ -440,6 +465,7 @@ mod tests {
             "find src -delete",
             "chmod -R 000 src",
             "black src",
+            "black .",
             "timeout 5 cp a.py src",
             "cd docs && cp ../a.py .",
             "cd docs && cp -r ../fresh/new .",
@@ -478,6 +504,9 @@ mod tests {
             "cp -r src /tmp/x",
             "mv a.txt notes/",
             "sed -i s/a/b/ docs/*.md",
+            "cargo fmt",
+            "gofmt -w .",
+            "terraform fmt -recursive infra",
             "ls src > notes/list",
             "python3 -c \"import sys; sys.path.insert(0, './src')\"",
             "cp a.py /tmp/x",

@@ -10,7 +10,7 @@ use super::descendants::program;
 /// The most paths that are kept.
 const MAX_PATHS: usize = 256;
 /// Programs of which nothing else tells which words are files that they read.
-const MAY_READ: [&str; 43] = [
+const MAY_READ: [&str; 45] = [
     "aws",
     "bash",
     "bsdtar",
@@ -24,6 +24,8 @@ const MAY_READ: [&str; 43] = [
     "git archive",
     "git blame",
     "git cat-file",
+    "git commit",
+    "git config",
     "git diff",
     "git difftool",
     "git format-patch",
@@ -56,6 +58,8 @@ const MAY_READ: [&str; 43] = [
     "zsh",
 ];
 
+/// How code runs a text as a line.
+const STARTS: [&str; 8] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx", "Command"];
 /// Programs that search folders for files whose names have a pattern.
 const SEARCHERS: [&str; 8] = ["ag", "egrep", "fgrep", "ggrep", "grep", "rg", "rgrep", "zgrep"];
 /// The options by which they are given the pattern.
@@ -118,10 +122,12 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let words: Vec<String> = part.words.iter().skip(1).filter_map(Pattern::text).collect();
     let files: Vec<Pattern> = match program.as_str() {
         program if MAY_READ.contains(&program) => words.iter().flat_map(|word| files_of(word)).collect(),
-        "curl" | "wget" => words.iter().filter_map(|word| file_of(word.strip_prefix("file:")?)).collect(),
+        "curl" | "wget" => part.words.iter().skip(1).filter_map(of_address).collect(),
         "git grep" => after_pattern(&words).filter_map(|word| file_of(word)).collect(),
         "xargs" | "gxargs" => values(&words, &["-a", "--arg-file"]).filter_map(file_of).collect(),
-        "awk" | "gawk" | "mawk" | "nawk" => words.iter().flat_map(|word| read_by_line(word)).collect(),
+        "awk" | "gawk" | "mawk" | "nawk" => read_by_lines(&words),
+        "file" => values(&words, &["-f", "--files-from"]).filter_map(file_of).collect(),
+        "wc" | "du" | "sort" | "tree" => values(&words, &["--files0-from", "--fromfile"]).filter_map(file_of).collect(),
         program if SEARCHERS.contains(&program) => {
             values(&words, &PATTERNS).filter(|pattern| !pattern.starts_with('!')).map(shape).collect()
         }
@@ -132,9 +138,15 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
 
 /// What a word names, or the texts of code that it is: `readFile(".env")`.
 fn files_of(word: &str) -> Vec<Pattern> {
-    if word.contains(['(', '"', '\'']) {
+    if word.contains(['(', '"', '\'', '`']) {
         let texts = word.split(['"', '\'', '`']).skip(1).step_by(2);
-        return texts.filter_map(|text| file_of(text.trim_start_matches(['<', '>', ' ']))).collect();
+        let runs = STARTS.iter().any(|start| word.contains(start));
+        let words = texts.flat_map(|text| {
+            let text = text.trim_start_matches(['<', '>', ' ']);
+            // A text that the code runs as a line names files in its words.
+            if runs { text.split_whitespace().collect() } else { vec![text] }
+        });
+        return words.filter_map(file_of).collect();
     }
     // A command of a client of a database.
     let inner = word.strip_prefix('.').and_then(|command| command.split_once(' ')).map(|(_, file)| file.trim());
@@ -165,10 +177,28 @@ fn values<'w>(words: &'w [String], options: &'w [&str]) -> impl Iterator<Item = 
     })
 }
 
-/// The texts of an `awk` program that reads files.
-fn read_by_line(program: &str) -> Vec<Pattern> {
-    let texts = program.split('"').skip(1).step_by(2).filter(|_| program.contains("getline"));
-    texts.map(|text| Pattern(vec![Piece::Text(text.to_owned())])).collect()
+/// The texts of `awk` programs that read files or run lines, and the values that they are given.
+fn read_by_lines(words: &[String]) -> Vec<Pattern> {
+    let reads = |word: &String| word.contains("getline") || word.contains("system");
+    if !words.iter().any(reads) {
+        return Vec::new();
+    }
+    let texts = words.iter().filter(|word| reads(word)).flat_map(|word| word.split('"').skip(1).step_by(2));
+    let values = words.iter().filter_map(|word| word.split_once('=').filter(|(name, _)| is_name(name)));
+    let all = texts.flat_map(str::split_whitespace).chain(values.map(|(_, value)| value));
+    all.map(|text| Pattern(vec![Piece::Text(text.to_owned())])).collect()
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// The file that an address names, as far as it is known.
+fn of_address(word: &Pattern) -> Option<Pattern> {
+    let (first, rest) = word.0.split_first()?;
+    let Piece::Text(start) = first else { return None };
+    let start = start.strip_prefix("file:")?;
+    Some(Pattern([Piece::Text(start.to_owned())].into_iter().chain(rest.iter().cloned()).collect()))
 }
 
 /// What commands may read that are given names when the line runs: whatever the words of other commands name.
@@ -290,6 +320,12 @@ mod tests {
             ("sqlite3 x '.read .env'", &["*", "x", ".env"]),
             ("curl file:///a/.env https://h/b.env", &[".env"]),
             ("xargs cat <<< .env", &["*", "cat", ".env"]),
+            ("git config -f .env -l", &["-f", ".env", "-l"]),
+            ("python3 -c 'import os; os.system(\"cat .env\")'", &["-c", "cat", ".env"]),
+            ("awk -v f=.env 'BEGIN{getline l < f; print l}'", &[".env"]),
+            ("awk 'BEGIN{system(\"cat .env\")}'", &["cat", ".env"]),
+            ("curl file://$PWD/.env", &[".env"]),
+            ("wc -l --files0-from=.env", &[".env"]),
         ] {
             assert_eq!(files(line), wanted, "{line}");
         }
