@@ -103,6 +103,19 @@ fn shown(call: &Call) -> String {
     format!("{} {}", call.tool.name, phrase::cut(&one_line(&input), MAX_SHOWN_CHARS))
 }
 
+/// Drops what nobody has to answer any more: a question of a skill of which no run is live, or one without an answer of a
+/// phase that was left.
+pub(crate) fn drop_stale(draft: &mut Draft) {
+    let state = draft.state();
+    let asks = |question: &Question, skill: &str| {
+        let mut live = state.live_runs().filter(|run| run.skill == skill);
+        live.any(|run| question.yes.is_some() || question.phase.as_ref().is_none_or(|phase| run.phase == *phase))
+    };
+    let stale = |question: &&Question| question.skill.as_deref().is_some_and(|skill| !asks(question, skill));
+    let names: Vec<String> = state.session.questions.iter().filter(stale).map(|one| one.name.clone()).collect();
+    names.into_iter().for_each(|name| draft.change(Change::QuestionClosed { name }));
+}
+
 /// The yes of a person, by the name of the call. `None`: it is not the name of a call.
 pub(crate) fn answer(draft: &mut Draft, name: &str, at: Option<i64>) -> Option<Result<Question, DenialKind>> {
     if !name.starts_with(PREFIX) {

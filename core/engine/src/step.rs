@@ -39,6 +39,7 @@ use crate::own_action;
 use crate::past;
 use crate::pins::MANAGE;
 use crate::policy::{Mode, Policy};
+use crate::question;
 use crate::rendering;
 use crate::said;
 use crate::settle::settle;
@@ -132,6 +133,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     if draft.changes().iter().skip(before).any(Change::may_settle) {
         settle(&mut world, policy, &mut draft);
     }
+    question::drop_stale(&mut draft);
     begin_visits(&mut world, policy, &mut draft);
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(&mut world, policy, &mut draft, event);
