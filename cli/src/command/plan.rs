@@ -111,8 +111,9 @@ fn list(context: &Context) -> Result<Exit, Failure> {
         let stale = if plan.stale { ", stale" } else { "" };
         let changed = if plan.changed { ", changed since it was approved" } else { "" };
         let session = plan.session.as_ref().map(|id| format!(": session {id}")).unwrap_or_default();
-        let version = if plan.version.is_empty() { "no steps" } else { &plan.version };
-        context.out.line(format_args!("{} ({version}) {}{stale}{changed}{session}", plan.path.bold(), plan.status));
+        let unfit = if plan.steps.is_err() { ", cannot be approved" } else { "" };
+        let (path, version, status) = (plan.path.bold(), &plan.version, plan.status);
+        context.out.line(format_args!("{path} ({version}) {status}{unfit}{stale}{changed}{session}"));
     }
     Ok(Exit::Done)
 }
@@ -139,7 +140,7 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
     }
     context.out.line(format_args!("{} ({}) {}", plan.path.bold(), plan.version, plan.status));
     match &plan.steps {
-        Err(fault) => context.out.line(format_args!("  it has no steps, so it permits nothing: {fault}")),
+        Err(fault) => context.out.line(format_args!("  it permits nothing and cannot be approved: {fault}")),
         Ok(steps) => {
             for step in steps {
                 let (after, calls) = (step.after.iter().map(String::as_str).collect(), step.calls());

@@ -185,18 +185,44 @@ fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
     }
     world.run(&["end", "before"], 0);
     assert!(world.run(&["plan", "list"], 0).contains("draft"), "it was there before");
-    world.write("plans/one.json", "{\"steps\": [{\"comand\": \"touch sent\"}]}");
+    let writes = |id: &str, text: &str| {
+        let input = json!({"file_path": "plans/one.json", "content": text});
+        assert!(passes(&world, id, "Write", input.clone()));
+        world.write("plans/one.json", text);
+        world.ok(SESSION, id, "Write", input);
+    };
+    writes("1", "{\"steps\": [{\"comand\": \"touch sent\"}]}");
+    assert!(world.run(&["plan", "list"], 0).contains("proposed, cannot be approved"), "the step means nothing");
     let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
     let text = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{text}");
     assert!(text.contains("comand"), "{text}");
-    world.write("plans/one.json", &PLAN.replace("Reminders", "Others"));
+    writes("2", &PLAN.replace("Reminders", "Others"));
     let listed = world.run(&["plan", "list"], 0);
     assert!(listed.contains("draft") && listed.contains(&format!("proposed: session {SESSION}")), "{listed}");
+    // A session that wrote no plan waits for nothing, also where it is the last one.
+    world.start("after");
+    world.run(&["plan", "on", "--session", "after"], 0);
+    assert_eq!(world.run(&["plan", "list"], 0), listed);
+    let other = world.phasegate(&["plan", "approve", "--session", "after"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&other.stderr).contains("nothing waits"), "{other:?}");
     let approved = world.run(&["plan", "approve"], 0);
     for part in ["plans/one.json", "note. [open] permits one call: Edit", "send. [open, after note]"] {
         assert!(approved.contains(part), "{part}: {approved}");
     }
+}
+
+#[test]
+fn a_plan_of_a_session_that_has_ended_is_a_draft() {
+    let world = proposed(World::unguarded());
+    world.start("after");
+    world.run(&["plan", "on", "--session", "after"], 0);
+    world.run(&["end", SESSION], 0);
+    assert!(world.run(&["plan", "list"], 0).contains(") draft"));
+    let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+    let text = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    assert!(text.contains("no session that goes on waits"), "{text}");
 }
 
 #[test]

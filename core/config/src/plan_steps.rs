@@ -1,6 +1,9 @@
 //! The steps of a plan, as an agent proposes them and a person approves them.
 
+use phasegate_core::matcher::Matcher;
+use phasegate_core::same_line::in_words;
 use phasegate_core::steps::{Step, StepState};
+use phasegate_shell::{Judgement, Table, Trust, judge};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
@@ -8,7 +11,7 @@ use crate::build::builder::Builder;
 use crate::build::matcher;
 use crate::diagnostic::Severity;
 use crate::read::read;
-use crate::source::{MatcherObject, MatcherSource};
+use crate::source::{CommandSource, MatcherObject, MatcherSource};
 use crate::text::Text;
 
 /// The keys of a step that say nothing of its call.
@@ -29,12 +32,26 @@ pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
             let mut found = blocks.iter().filter_map(|block| listed(block, at));
             match (found.next(), found.next()) {
                 (Some(only), None) => only,
-                (None, _) => return Err(format!("it has no list at `{at}`, and neither has a block of code in it")),
+                (None, _) => return Err(without_steps(document, &blocks, at)),
                 (Some(_), Some(_)) => return Err(format!("several blocks of code in it have a list at `{at}`")),
             }
         }
     };
     steps.iter().enumerate().map(|(place, one)| step(place + 1, one)).collect()
+}
+
+/// Why a document has no steps: it, or a block of code in it, is meant as JSON and is none; or no list stands there.
+fn without_steps(document: &str, blocks: &[String], at: &str) -> String {
+    let meant = |text: &str| text.trim_start().starts_with(['{', '[']);
+    let fault = |text: &str| serde_json::from_str::<Value>(text).err().filter(|_| meant(text));
+    if let Some(error) = fault(document) {
+        return format!("it is not JSON: {error}");
+    }
+    match blocks.iter().find_map(|block| fault(block)) {
+        Some(error) => format!("a block of code in it is not JSON: {error} of the block"),
+        None if meant(document) => format!("it has no list at `{at}`"),
+        None => format!("it has no list at `{at}`, and neither has a block of code in it"),
+    }
 }
 
 /// The list at a pointer of a document of YAML or JSON.
@@ -63,6 +80,7 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         id: number.to_string(),
         text: String::new(),
         lines: Vec::new(),
+        in_words: Vec::new(),
         after: Vec::new(),
         state: StepState::Open,
     };
@@ -91,13 +109,39 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
     if !call.is_empty() {
+        step.in_words = shell_lines(&call).map_err(|what| wrong(&what))?;
         step.lines = lines(call).map_err(|what| wrong(&what))?;
     }
     Ok(step)
 }
 
+/// The commands of a step, as lines of the shell, as far as their words are known.
+fn shell_lines(call: &Map<String, Value>) -> Result<Vec<String>, String> {
+    let command = call.get("command").and_then(|command| serde_json::from_value(command.clone()).ok());
+    let commands = match command {
+        Some(CommandSource::One(one)) => vec![one],
+        Some(CommandSource::AnyOf(several)) => several,
+        None => Vec::new(),
+    };
+    let read = |command: &String| shell_line(command).transpose();
+    commands.iter().filter_map(read).collect()
+}
+
+/// A command in words. A star is a word of a pattern, and a pattern is about one command without quotes.
+fn shell_line(command: &str) -> Result<Option<String>, String> {
+    let line = command.trim();
+    let Judgement { parts, .. } = judge(line, &Table::shipped(), Trust::default());
+    let commands: Vec<_> = parts.into_iter().map(|part| part.command).collect();
+    let stars = line.split_whitespace().any(|word| matches!(word, "*" | "**"));
+    if stars && (commands.len() > 1 || line.contains(['"', '\''])) {
+        let how = "write each command as a step of its own, and `**` for a word with blanks";
+        return Err(format!("`{line}`: a star stands for words in one command without quotes; {how}"));
+    }
+    Ok(in_words(line, &commands).filter(|_| !commands.is_empty()))
+}
+
 /// The calls that a step permits one of.
-fn lines(call: Map<String, Value>) -> Result<Vec<phasegate_core::matcher::Matcher>, String> {
+fn lines(call: Map<String, Value>) -> Result<Vec<Matcher>, String> {
     let written = Value::Object(call);
     let object: MatcherObject = serde_json::from_value(written.clone()).map_err(|error| error.to_string())?;
     let tool = object.tool.clone().unwrap_or_default();
@@ -144,6 +188,22 @@ mod tests {
     }
 
     #[test]
+    fn quotes_and_blanks_are_no_words() {
+        let words =
+            |line: &str| plan_steps(&format!("steps:\n  - command: {line:?}\n"), "/steps").unwrap()[0].in_words.clone();
+        assert_eq!(words("git  commit -m 'a b'"), words("git commit -m \"a b\""));
+        assert_eq!(words("a  &&  b"), words("a && b"));
+        assert_ne!(words("a && b"), words("a; b"));
+        assert_ne!(words("a | b"), words("a; b"));
+        assert_ne!(words("a 'b c'"), words("a b c"));
+        assert_ne!(words("a > b"), words("a b"));
+        assert_ne!(words("A=1 a"), words("a"));
+        for unknown in ["a $X", "a *.c", "a ~/b", "a $(b)", "for i in 1 2; do a; done", "(a; b)", "cat <<< a"] {
+            assert!(words(unknown).is_empty(), "{unknown}");
+        }
+    }
+
+    #[test]
     fn a_plan_in_markdown_has_its_steps_in_a_block_of_code() {
         let block = "```json\n{\"steps\": [{\"command\": \"git push\"}]}\n```\n";
         let document = format!("# A plan\n\nProse: more.\n\n```sh\ngit log\n```\n\n{block}");
@@ -158,6 +218,14 @@ mod tests {
     fn a_step_that_means_nothing_is_told() {
         for (document, fault) in [
             ("# A plan\n\nProse.", "no list"),
+            ("{\"steps\": [{\"command\": \"git push\"},}", "it is not JSON: expected value at line 1 column 36"),
+            (
+                "# A\n\n```json\n{\"steps\": [}\n```\n",
+                "a block of code in it is not JSON: expected value at line 1 column 12",
+            ),
+            (r#"{"stages": []}"#, "it has no list at `/steps`"),
+            (r#"{"steps": [{"command": "git add * && git push"}]}"#, "step 1: `git add * && git push`: a star stands"),
+            (r#"{"steps": [{"command": "send * -s 'a b'"}]}"#, "one command without quotes"),
             (r#"{"steps": [7]}"#, "step 1: it is neither"),
             (r#"{"steps": [{"comand": "git push"}]}"#, "unknown field"),
             (r#"{"steps": [{"tool": "Bash"}]}"#, "does not say which call"),

@@ -23,6 +23,10 @@ pub struct CallAnalysis {
     /// The simple commands, in the order of the line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<SimpleCommand>,
+    /// Where the line begins. A command that goes to another folder counts as running there.
+    #[serde(default, skip_serializing_if = "RunsIn::is_root")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub starts_in: RunsIn,
     /// The known paths that the call would access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathUse>,

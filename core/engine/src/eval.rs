@@ -15,6 +15,7 @@ use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
 use crate::input::Instance;
+use crate::missing::Missing;
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::plan::{Plan, PlanFault, PlanFile};
@@ -359,7 +360,17 @@ impl<'a> World<'a> {
             return;
         }
         match condition {
-            Condition::All(parts) => parts.iter().for_each(|part| self.missing(part, run, seen, out)),
+            Condition::All(parts) => {
+                for part in parts {
+                    let (words, phrases) = (out.words.len(), out.phrases.len());
+                    self.missing(part, run, seen, out);
+                    // While the artifact is not there, that says all.
+                    if phrase::written(part, parts).is_some_and(|artifact| !self.truth(artifact, run, seen).holds()) {
+                        out.words.truncate(words);
+                        out.phrases.truncate(phrases);
+                    }
+                }
+            }
             Condition::Any(parts) => {
                 let (first, first_phrase) = (out.words.len(), out.phrases.len());
                 parts.iter().for_each(|part| self.missing(part, run, seen, out));
@@ -415,50 +426,6 @@ impl<'a> World<'a> {
                 out.more = true;
             }
         }
-    }
-}
-
-/// What keeps a condition from holding.
-#[derive(Default)]
-pub(crate) struct Missing<'p> {
-    /// The calls whose outcome would help.
-    pub(crate) calls: Vec<&'p CallTest>,
-    /// What a person is to approve.
-    pub(crate) gates: Vec<&'p Gate>,
-    /// Whether something else is missing too.
-    pub(crate) more: bool,
-    /// The parts that do not hold, in the words of a config.
-    pub(crate) words: Vec<String>,
-    /// The same as phrases.
-    pub(crate) phrases: Vec<String>,
-}
-
-impl Missing<'_> {
-    /// The ends of the runs that a phase consists of.
-    pub(crate) fn of_runs(phase: &Phase, run: &Run) -> Self {
-        let children = run.children;
-        let Some(runs) = phase.run.as_ref().filter(|_| children != Children::Gate) else { return Self::default() };
-        if let Some(progress) = &run.plan {
-            let left: Vec<&str> = progress.left().map(|element| element.id.as_str()).collect();
-            let words = phrase::of_elements(&left, children == Children::Failed);
-            return Self {
-                words: Vec::from([words.clone()]),
-                phrases: Vec::from([words]),
-                more: true,
-                ..Self::default()
-            };
-        }
-        let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
-        let one = if names.len() > 1 { ", and one of them failed" } else { ", and it failed" };
-        let failed = if children == Children::Failed { one } else { "" };
-        let words = format!("runs of {}{failed}", names.join(", "));
-        let phrases = format!("{}{failed}", phrase::of_runs(&names, runs.parallel));
-        Self { words: Vec::from([words]), phrases: Vec::from([phrases]), more: true, ..Self::default() }
-    }
-
-    /// Whether nothing but a person's word is missing.
-    pub(crate) fn is_persons(&self) -> bool {
-        !self.gates.is_empty() && self.calls.is_empty() && !self.more
     }
 }
 

@@ -151,7 +151,7 @@ impl<'a> SkillCall<'a> {
         let here = self.skill.phase_index(&run.phase).unwrap_or_default();
         let Some(phase) = self.skill.phases.get(here) else { return Ruling::of(Line::UnlistedDenied) };
         let parts = self.judged(phase);
-        let planned = SkillPart::by_steps(&parts, run, phase);
+        let planned = self.by_steps(&parts, run, phase);
         let rulings = parts.into_iter().zip(planned).map(|(part, step)| {
             let command = part.command(self.parts.len());
             if run.stands_still() {

@@ -82,6 +82,7 @@ pub mod content;
 pub mod format;
 pub mod artifact;
 pub mod plan;
+pub mod same_line;
 pub mod steps;
 pub mod condition;
 pub mod access;
@@ -116,6 +117,7 @@ pub mod record;
 mod draft;
 mod asked_conditions;
 mod eval;
+mod missing;
 mod graph;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
 mod judge;

@@ -72,7 +72,7 @@ pub(crate) fn suggestions(
     // supply what is missing.
     let first_ahead = ahead.first().copied().filter(|_| done == Done::Yes);
     let steps = run.steps.as_ref().filter(|_| here.is_some_and(|phase| phase.steps.is_some()));
-    let steps = steps.into_iter().flat_map(Steps::ready).flat_map(|(_, lines)| lines);
+    let steps = steps.into_iter().flat_map(Steps::ready).flat_map(|(_, step)| &step.lines);
     for matcher in first_ahead.into_iter().flat_map(Phase::enters).chain(own).chain(steps) {
         if found.calls.is_empty() {
             suggest(world, context, skill, Sought { matcher, about: Map::new() }, &mut found);

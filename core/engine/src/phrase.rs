@@ -4,10 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use crate::analysis::Access;
 use crate::artifact::{ArtifactTest, Marks};
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::fact_test::times;
-use crate::matcher::{Matcher, ToolPattern};
+use crate::matcher::{Matcher, PathTest, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::policy::Phase;
@@ -136,13 +137,25 @@ pub(crate) fn wanted(condition: &Condition) -> String {
     match condition {
         Condition::Call(test) => call(test),
         Condition::Approved(gate) => format!("the user's approval `{}`", gate.name),
-        Condition::All(parts) => parts.iter().map(wanted).collect::<Vec<_>>().join(" and "),
+        Condition::All(parts) => {
+            let said = parts.iter().filter(|part| written(part, parts).is_none());
+            said.map(wanted).collect::<Vec<_>>().join(" and ")
+        }
         Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
         Condition::Unchanged(test) => format!("`{}` as it was when the phase began", test.content.text),
         Condition::Artifact(test) => artifact(test),
         Condition::Says(test) => format!("a message that says `{}`", shortened(&test.text)),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
+}
+
+/// The part that asks for an artifact, where this part asks for a call that writes its files. A sentence names one of them.
+pub(crate) fn written<'p>(part: &Condition, parts: &'p [Condition]) -> Option<&'p Condition> {
+    let Condition::Call(CallTest { matcher, unchanged: None, .. }) = part else { return None };
+    let [PathTest { access: Access::Write, pattern }] = matcher.paths.as_slice() else { return None };
+    let alone = matcher.tool == ToolPattern::Any && matcher.commands.is_empty() && matcher.agent.is_none();
+    let its = |part: &&Condition| matches!(part, Condition::Artifact(test) if *test.content.text == **pattern);
+    parts.iter().find(its).filter(|_| alone)
 }
 
 /// Why something may be passed over: that a condition holds.

@@ -65,6 +65,9 @@ pub struct Step {
     /// The calls that it permits one of; empty: it is prose, and permits none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<Matcher>,
+    /// The shell lines among its calls, each [in words](crate::same_line::in_words): a line of the same words is meant too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_words: Vec<String>,
     /// The names of the steps that must be done before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
@@ -161,9 +164,9 @@ pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, St
 
 impl Steps {
     /// The steps that a call may use now, with their places.
-    pub fn ready(&self) -> impl Iterator<Item = (usize, &[Matcher])> {
+    pub fn ready(&self) -> impl Iterator<Item = (usize, &Step)> {
         let ready = |step: &&Step| step.state.is_open() && self.waits_for(step).next().is_none();
-        self.each.iter().enumerate().filter(move |(_, step)| ready(step)).map(|(at, step)| (at, step.lines.as_slice()))
+        self.each.iter().enumerate().filter(move |(_, step)| ready(step))
     }
 
     /// Whether every step permitted a call, and each of these succeeded. Prose is a person's to tick off.
@@ -236,7 +239,7 @@ mod tests {
         assert!(wrong.unwrap_err().contains("does not stand before"));
         assert!(read_of(&json!([{"id": "1"}, {"id": "1"}])).unwrap_err().contains("two steps"));
         let mut steps = read_of(&json!([{"id": "1", "text": "prose"}])).unwrap_or_else(|fault| panic!("{fault}"));
-        assert!(steps.ready().all(|(_, lines)| lines.is_empty()));
+        assert!(steps.ready().all(|(_, step)| step.lines.is_empty()));
         steps.each.iter_mut().for_each(|step| step.state = StepState::Done);
         assert!(!steps.are_done(), "prose is nothing that a call can do");
     }

@@ -8,6 +8,7 @@ use phasegate_core::{FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::{Project, Runtime};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -40,14 +41,24 @@ pub(super) struct Plan {
 /// A file as the source of the fact tells it.
 #[derive(Deserialize)]
 struct Told {
-    sha256: String,
     steps: Vec<Step>,
 }
 
 /// A run that may have to do with a plan, and its session.
 struct Follows<'a> {
-    run: &'a Run,
+    run: Run,
     session: &'a SessionInfo,
+    /// Whether the run waits for the approval of its plan.
+    waits: bool,
+}
+
+/// The runs of the session that wait for the approval of an artifact.
+fn waiting(runtime: &Runtime, project: &Project, session: &SessionInfo, artifact: &str) -> Vec<String> {
+    // A session whose policy is gone waits for nothing that a person could approve.
+    let Ok(answer) = runtime.approvals(project, Some(session)) else { return Vec::new() };
+    let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
+    let gates = answer.get("waiting").and_then(Value::as_array).into_iter().flatten();
+    gates.filter(|gate| text(gate, "name").as_deref() == Some(artifact)).filter_map(|gate| text(gate, "run")).collect()
 }
 
 /// All plans, by path.
@@ -71,15 +82,17 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
             _ => Map::new(),
         };
         let (files, digests) = (known_of(&file.fact), known_of(&file.content.fact));
-        let runs = |session: &'_ SessionInfo| -> Vec<Run> {
-            let state = &session.state;
-            let of = state.project.runs.iter().chain(&state.session.runs).filter(|run| run.skill == skill.name);
-            of.cloned().collect()
-        };
-        let runs: Vec<(Run, &SessionInfo)> =
-            known.iter().flat_map(|session| runs(session).into_iter().rev().map(move |run| (run, session))).collect();
+        let follows: Vec<Follows<'_>> = known
+            .iter()
+            .flat_map(|session| {
+                let waiting = waiting(&runtime, &project, session, &file.artifact);
+                let runs = session.state.project.runs.iter().chain(&session.state.session.runs);
+                let runs: Vec<&Run> = runs.filter(|run| run.skill == skill.name).collect();
+                let follows = |run: &'_ Run| Follows { run: run.clone(), session, waits: waiting.contains(&run.id) };
+                runs.into_iter().rev().map(follows).collect::<Vec<_>>()
+            })
+            .collect();
         let since = file.content.since;
-        let follows: Vec<Follows<'_>> = runs.iter().map(|(run, session)| Follows { run, session }).collect();
         let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
         for (path, told) in files {
             let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
@@ -102,8 +115,8 @@ struct Among<'a> {
 }
 
 impl Among<'_> {
-    /// The run that may propose this content of a file: in `research`, in a session that goes on, and the file is another
-    /// one than when the run began.
+    /// The run that proposes this content of a file: in `research`, in a session that goes on and wrote a plan, and the file
+    /// is another one than when the run began.
     fn proposes(&self, path: &str, digest: &str) -> Option<&Follows<'_>> {
         let is_new = |run: &Run| {
             let kept = run.evidence.iter().filter(|one| Some(one.atom) == self.since).max_by_key(|one| one.visit);
@@ -112,7 +125,7 @@ impl Among<'_> {
         };
         let may = |one: &&Follows<'_>| {
             let live = one.run.status == Status::Active && !one.session.state.session.ended;
-            live && one.run.phase == self.first && is_new(one.run)
+            live && one.waits && one.run.phase == self.first && is_new(&one.run)
         };
         self.follows.iter().find(may)
     }
@@ -129,8 +142,8 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
         Value::String(fault) => Err(fault),
         told => serde_json::from_value(told).map_err(|error| error.to_string()),
     };
-    let version: String = read.as_ref().map(|told| told.sha256.chars().take(8).collect()).unwrap_or_default();
     let digest = &file.digest;
+    let version: String = digest.chars().take(8).collect();
     let carried = among.follows.iter().find(|one| one.run.steps.as_ref().is_some_and(|steps| steps.path == path));
     let proposed = among.proposes(&path, digest);
     let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == *digest);
@@ -140,7 +153,7 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     };
     let (status, one) = match (carried, proposed) {
         (Some(one), _) if is_live(one) => (executing(one), Some(one)),
-        (_, Some(one)) if rejects(one.run) => ("rejected", Some(one)),
+        (_, Some(one)) if rejects(&one.run) => ("rejected", Some(one)),
         (_, Some(one)) => ("proposed", Some(one)),
         (Some(one), None) if of_digest(one) && one.run.status == Status::Finished => ("completed", Some(one)),
         (Some(one), None) if of_digest(one) => ("cancelled", Some(one)),

@@ -35,7 +35,8 @@ pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
     }
     if !failed.is_empty() {
         sentences.push(format!(
-            "The call of {} failed, or nobody saw how it ended: change the plan, and the user approves it anew.",
+            "The call of {} failed, or nobody saw how it ended: write the plan anew without what is done, and the user \
+             approves it.",
             names(failed)
         ));
     }

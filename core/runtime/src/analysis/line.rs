@@ -93,7 +93,7 @@ pub(crate) fn read_line(
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
-        runs_in::mark(&mut analysis.commands, &judged, root, &base);
+        analysis.starts_in = runs_in::mark(&mut analysis.commands, &judged, root, &base);
         let home = shell.home.as_deref().map(Path::new);
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, home, began });
         // A program that the session itself wrote reports what it likes.

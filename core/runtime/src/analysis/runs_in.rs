@@ -7,18 +7,19 @@ use phasegate_shell::{Judgement, Part};
 
 use crate::paths::resolve;
 
-/// Marks each command that runs somewhere else than in the project's root.
-pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) {
+/// Marks each command that runs somewhere else than in the project's root, and says where the line begins.
+pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Path, base: &Path) -> RunsIn {
+    let place = |found: Option<PathBuf>| match found {
+        Some(folder) if folder == root => RunsIn::Root,
+        Some(folder) if folder.starts_with(root) => RunsIn::Below,
+        _ => RunsIn::Elsewhere,
+    };
     // Most commands run where the line starts: that is looked up once.
-    let start = resolve(base, Path::new("."));
+    let start = place(resolve(base, Path::new(".")));
     for (command, part) in commands.iter_mut().zip(&judged.parts) {
-        let found = if part.folders.is_empty() { start.clone() } else { folder(part, base) };
-        command.runs_in = match found {
-            Some(folder) if folder == root => RunsIn::Root,
-            Some(folder) if folder.starts_with(root) => RunsIn::Below,
-            _ => RunsIn::Elsewhere,
-        };
+        command.runs_in = if part.folders.is_empty() { start } else { place(folder(part, base)) };
     }
+    start
 }
 
 /// The folder in which a part of a line runs, where that is known.
@@ -46,7 +47,7 @@ mod tests {
         let last = |line: &str, base: &Path| {
             let judged = judge(line, &Table::shipped(), Trust::default());
             let mut commands: Vec<_> = judged.parts.iter().map(|part| part.command.clone()).collect();
-            mark(&mut commands, &judged, &root, base);
+            assert_eq!(mark(&mut commands, &judged, &root, base) == RunsIn::Root, base == root, "{line}");
             commands.last().map(|command| (command.runs_in, command.repeats))
         };
         for (line, runs_in, repeats) in [
