@@ -3,6 +3,7 @@
 mod approve;
 mod explain;
 mod import;
+mod judge;
 mod list;
 mod register;
 mod suggestions;

@@ -1,5 +1,6 @@
 //! The classifier: what all that is registered says of a command.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -94,6 +95,7 @@ impl Classifier {
         let mut read: Option<Registered> = None;
         let mut doubtful: Option<Registered> = None;
         let mut default: Option<(Level, &str)> = None;
+        let mut runs = false;
         for entry in self.entries().filter(|entry| entry.tool == program) {
             let counts = self.counts(entry);
             for one in entry.commands.iter().filter(|one| counts || !one.level.reads()) {
@@ -119,11 +121,21 @@ impl Classifier {
                 }
                 read = read.or(Some(found));
             }
+            runs |= counts && entry.commands.iter().any(|one| one.level.reads());
             let given = entry.default.filter(|level| counts || !level.reads());
             default = default.filter(|(level, _)| !level.reads()).or(given.map(|level| (level, entry.tool.as_str())));
         }
-        doubtful.or(read).or_else(|| default.map(|(level, tool)| by_default(level, tool, words)))
+        let told = || tells(words).filter(|_| runs && default.is_none_or(|(level, _)| level == Level::Write));
+        doubtful.or(read).or_else(told).or_else(|| default.map(|(level, tool)| by_default(level, tool, words)))
     }
+}
+
+/// A command that has a program of which some command reads tell of itself, and nothing else.
+fn tells(words: &[Word]) -> Option<Registered> {
+    let [Word::Known(option)] = arguments(words) else { return None };
+    let tool = program(words).filter(|_| ["--help", "--version"].contains(&option.as_str()))?.to_string();
+    let pattern = Some(format!("{tool} {option}"));
+    Some(Registered { tool, pattern, level: Level::Read.word().to_string(), doubt: false, changes: None })
 }
 
 /// What a program's default says of a command that no pattern selects. Nothing that changes things is READ by default.

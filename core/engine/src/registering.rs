@@ -56,7 +56,7 @@ pub(crate) fn register(
     let Some(given) = pairs(args.value("commands")) else { return refused(NotRegistered::NoCommands) };
     let only_default = given.is_empty();
     if only_default && args.value("default").is_null() {
-        return refused(NotRegistered::NoCommands);
+        return if person { Ok(removed(draft, scope, program)) } else { refused(NotRegistered::NoCommands) };
     }
     if given.len() > MAX_PATTERNS {
         return refused(NotRegistered::TooMany);
@@ -80,12 +80,26 @@ pub(crate) fn register(
     }
     let entry = Entry { tool: program.to_string(), commands, default, by, at };
     let replaced = if person { replaced(state, scope, &entry) } else { Vec::new() };
-    let text = told(program, accepted, &rejected, &replaced);
+    let text = told(&entry, accepted, &rejected, &replaced);
     draft.change(Change::SafetyRegistered { scope, entry });
     Ok(json!({
         "status": "registered", "tool": program, "accepted": accepted, "rejected": rejected,
         "default": default.map(Level::word), "replaced": replaced, "text": text,
     }))
+}
+
+/// Takes back all that was registered of a program there.
+fn removed(draft: &mut Draft, scope: Scope, program: &str) -> Value {
+    let (by, at) = (By::Human, None);
+    let entry = Entry { tool: program.to_string(), commands: Vec::new(), default: None, by, at };
+    let gone = replaced(draft.state(), scope, &entry);
+    let text = if gone.is_empty() {
+        format!("Nothing was registered of \"{program}\" there.")
+    } else {
+        draft.change(Change::SafetyRegistered { scope, entry });
+        format!("Registered no more of \"{program}\":\n  - {}", gone.join("\n  - "))
+    };
+    json!({"status": "removed", "tool": program, "replaced": gone, "text": text})
 }
 
 /// What was registered of the program there, and holds no more, each with its level first.
@@ -99,8 +113,14 @@ fn replaced(state: &State, scope: Scope, now: &Entry) -> Vec<String> {
 }
 
 /// What a registration says to who asked.
-fn told(program: &str, accepted: usize, rejected: &[String], replaced: &[String]) -> String {
-    let mut text = format!("Registered {accepted} safety pattern(s) for \"{program}\".");
+fn told(entry: &Entry, accepted: usize, rejected: &[String], replaced: &[String]) -> String {
+    let program = &entry.tool;
+    let mut text = match entry.default {
+        Some(level) if accepted == 0 && rejected.is_empty() => {
+            format!("Registered {} for the commands of \"{program}\" that no pattern selects.", level.word())
+        }
+        _ => format!("Registered {accepted} safety pattern(s) for \"{program}\"."),
+    };
     if !rejected.is_empty() {
         text.push_str(&format!("\nRejected {} pattern(s):", rejected.len()));
         rejected.iter().for_each(|line| text.push_str(&format!("\n  - {line}")));

@@ -1,15 +1,12 @@
 //! `phasegate safety explain 'LINE'`.
 
 use owo_colors::OwoColorize as _;
-use phasegate_config::compile;
 use phasegate_core::analysis::{Registered, Verdict, Word};
 use phasegate_core::classifier::Classifier;
-use phasegate_core::state::State;
-use phasegate_runtime::Project;
-use phasegate_runtime::runtime::Runtime;
-use phasegate_shell::{Judgement, Part, Table, Trust, judge};
+use phasegate_shell::Part;
 use serde_json::{Value, json};
 
+use super::judge::Judge;
 use super::list::chosen;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -57,29 +54,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
     }
     Ok(if reads { Exit::Done } else { Exit::No })
-}
-
-/// What judges lines: the table of programs, and all that is registered.
-pub(super) struct Judge {
-    pub(super) classifier: Classifier,
-    table: Table,
-    trust: Trust,
-}
-
-impl Judge {
-    /// What judges them in a state of the project.
-    pub(super) fn of(runtime: &Runtime, project: &Project, state: &State) -> Self {
-        let compiled = compile(&runtime.discover(project).files);
-        let classifier = Classifier::of(state, &compiled.policy.safety);
-        let table = Table::with(compiled.settings.programs).registered(classifier.clone());
-        let trust = Trust { repository: compiled.settings.trust_repository, ..Trust::default() };
-        Self { classifier, table, trust }
-    }
-
-    /// What a line does.
-    pub(super) fn line(&self, line: &str) -> Judgement {
-        judge(line, &self.table, self.trust.clone())
-    }
 }
 
 fn of_part(part: &Part, classifier: &Classifier) -> Value {

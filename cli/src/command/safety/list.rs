@@ -2,8 +2,10 @@
 
 use phasegate_runtime::Project;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::judge::Judge;
+use super::register::{note_no_effect, without_effect};
 use crate::command::control::in_full;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -22,16 +24,42 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let session = chosen(&project, args.session.as_ref())?;
-    let answer = runtime.safety(&project, session.as_ref())?;
+    let mut answer = runtime.safety(&project, session.as_ref())?;
+    let state = match session {
+        Some(session) => session.state,
+        None => runtime.project_state(&project)?,
+    };
+    let judge = Judge::of(&runtime, &project, &state);
     if context.out.json {
+        each_read(&mut answer, &mut |program, one| {
+            let pattern = one.get("pattern").and_then(Value::as_str).unwrap_or_default();
+            let because = without_effect(&judge, program, pattern);
+            one.extend(because.map(|because| ("no_effect".to_owned(), because.into())));
+        });
         let mut fields = answer.as_object().cloned().unwrap_or_default();
         fields.remove("text");
         context.out.value(&fields.into());
     } else {
         let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
         context.out.line(text.trim_start_matches("phasegate: "));
+        each_read(&mut answer, &mut |program, one| {
+            let pattern = one.get("pattern").and_then(Value::as_str).unwrap_or_default();
+            note_no_effect(context, &judge, program, pattern);
+        });
     }
     Ok(Exit::Done)
+}
+
+/// Calls `visit` with each program and each READ pattern that is registered of it.
+fn each_read(answer: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<String, Value>)) {
+    let entries = answer.get_mut("registered").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten() {
+        let program = entry.get("tool").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let commands = entry.get_mut("commands").and_then(Value::as_array_mut);
+        let patterns = commands.into_iter().flatten().filter_map(Value::as_object_mut);
+        let reads = |one: &&mut Map<String, Value>| one.get("level").and_then(Value::as_str) == Some("READ");
+        patterns.filter(reads).for_each(|one| visit(&program, one));
+    }
 }
 
 /// The session that is named, else the one of a client that was active last. A server of tools has a session of its own,

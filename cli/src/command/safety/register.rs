@@ -5,7 +5,7 @@ use phasegate_core::analysis::Verdict;
 use phasegate_core::safety::{Level, REGISTER};
 use serde_json::{Value, json};
 
-use super::explain::Judge;
+use super::judge::Judge;
 use crate::command::control::give_project;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -44,8 +44,9 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let answer = registered(context, &args.program, &commands, args.default.as_deref())?;
     report(context, &answer);
     warn_of_no_effect(context, &answer, &commands)?;
-    let rejected = answer.get("rejected").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
-    Ok(if rejected { Exit::No } else { Exit::Done })
+    let list = |key: &str| answer.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let nothing = answer.get("status").and_then(Value::as_str) == Some("removed") && list("replaced") == 0;
+    Ok(if nothing || list("rejected") > 0 { Exit::No } else { Exit::Done })
 }
 
 /// Registers patterns of a program for the project, as a person.
@@ -65,9 +66,6 @@ pub(super) fn warn_of_no_effect(context: &Context, answer: &Value, commands: &Va
     let project = context.find_project(&runtime)?;
     let judge = Judge::of(&runtime, &project, &runtime.project_state(&project)?);
     let program = answer.get("tool").and_then(Value::as_str).unwrap_or_default();
-    if judge.classifier.overrides(program) {
-        return Ok(());
-    }
     let text = |pair: &Value, at: usize| pair.get(at).and_then(Value::as_str).unwrap_or_default().to_owned();
     let rejected = |pair: &Value| {
         let begin = format!("\"{}\":", text(pair, 0));
@@ -76,19 +74,34 @@ pub(super) fn warn_of_no_effect(context: &Context, answer: &Value, commands: &Va
     };
     let read = |pair: &&Value| text(pair, 1) == Level::Read.word() && !rejected(pair);
     for pair in commands.as_array().into_iter().flatten().filter(read) {
-        // A line that the pattern selects.
-        let line = text(pair, 0).replace('*', "x");
-        let judgement = judge.line(&line);
-        if judgement.verdict != Verdict::Read {
-            context.out.note(format_args!(
-                "{}: `{line}` stays WRITE: {}; what is registered of `{program}` counts over that with `safety: {{override: \
-                 [{program}]}}` in `.phasegate/config.yaml`",
-                "warning".yellow(),
-                judgement.because
-            ));
-        }
+        note_no_effect(context, &judge, program, &text(pair, 0));
     }
     Ok(())
+}
+
+/// Says so where a READ pattern of a program has no effect.
+pub(super) fn note_no_effect(context: &Context, judge: &Judge, program: &str, pattern: &str) {
+    let Some(because) = without_effect(judge, program, pattern) else { return };
+    context.out.note(format_args!(
+        "{}: `{}` stays WRITE: {because}; what is registered of `{program}` counts over that with `safety: {{override: \
+         [{program}]}}` in `.phasegate/config.yaml`",
+        "warning".yellow(),
+        sample(pattern),
+    ));
+}
+
+/// Why a command stays WRITE that a READ pattern selects; `None`: the pattern counts.
+pub(super) fn without_effect(judge: &Judge, program: &str, pattern: &str) -> Option<String> {
+    if judge.classifier.overrides(program) {
+        return None;
+    }
+    let judgement = judge.line(&sample(pattern));
+    (judgement.verdict != Verdict::Read).then_some(judgement.because)
+}
+
+/// A line that the pattern selects.
+fn sample(pattern: &str) -> String {
+    pattern.replace('*', "x")
 }
 
 /// Prints what a registration answered.

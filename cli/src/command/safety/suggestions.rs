@@ -34,9 +34,17 @@ pub(super) fn of(text: &str) -> Suggestions {
             inside = if is_it { Some(depth) } else { inside.filter(|outer| depth > *outer) };
             continue;
         }
-        let (Some(_), Some((pattern, rest))) = (inside, quoted(line)) else { continue };
-        let words = rest.split(|letter: char| !letter.is_ascii_uppercase()).filter(|word| word.len() > 1);
-        let level = words.filter_map(Level::named).next();
+        if inside.is_none() {
+            continue;
+        }
+        let Some((pattern, rest)) = quoted(line) else {
+            // A line of the list that names a level is meant as one.
+            if is_item(line) && capitals(line).any(|word| Level::named(word).is_some()) {
+                suggestions.unclear.push(format!("`{}`: no pattern in backticks", line.trim()));
+            }
+            continue;
+        };
+        let level = capitals(rest).filter_map(Level::named).next();
         let read = SafetyPattern::read(pattern);
         match (level, read.as_ref().ok().and_then(SafetyPattern::program), read.as_ref().err()) {
             (Some(level), Some(program), _) => {
@@ -44,10 +52,31 @@ pub(super) fn of(text: &str) -> Suggestions {
                 suggestions.found.push(Suggestion { program, pattern, level });
             }
             (_, _, Some(fault)) => suggestions.unclear.push(format!("`{pattern}`: {}", fault.words())),
-            _ => suggestions.unclear.push(format!("`{pattern}`: no level follows it")),
+            _ => suggestions.unclear.push(format!("`{pattern}`: {}", without_level(rest))),
         }
     }
     suggestions
+}
+
+/// The words in capital letters.
+fn capitals(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !letter.is_ascii_uppercase()).filter(|word| word.len() > 1)
+}
+
+/// Whether a line is one of a list or a table.
+fn is_item(line: &str) -> bool {
+    line.trim_start().starts_with(['-', '*', '+', '|'])
+}
+
+/// What stands where a level should.
+fn without_level(rest: &str) -> String {
+    match capitals(rest).next() {
+        Some(word) => {
+            let known: Vec<&str> = Level::ALL.iter().map(|(word, _)| *word).collect();
+            format!("`{word}` is no level (one of {})", known.join(", "))
+        }
+        None => "no level follows it".to_owned(),
+    }
 }
 
 /// The first text in backticks, and what follows it.
@@ -64,7 +93,7 @@ mod tests {
     #[test]
     fn the_section_alone_is_read() {
         let text = "# Mail\n- `rm *` \u{2192} READ\n## Plan Mode Safety Patterns\nUse these:\n- `npx go-gmail * search *` \u{2192} \
-                    READ\n| `npx go-gmail * send *` | DESTRUCTIVE |\n- `gcloud x; rm` -> READ\n- `gcloud *`\n### More\n- `gcloud * \
+                    READ\n| `npx go-gmail * send *` | DESTRUCTIVE |\n- `gcloud x; rm` -> READ\n- `gcloud *`\n- `gcloud x` \u{2192} MAYBE\n- acme show: READ\nREAD this\n### More\n- `gcloud * \
                     list *`: READ\n## Other\n- `ls *` \u{2192} READ\n";
         let Suggestions { found, unclear } = of(text);
         let found: Vec<_> = found.iter().map(|one| (one.program.as_str(), one.pattern.as_str(), one.level)).collect();
@@ -74,7 +103,8 @@ mod tests {
             ("gcloud", "gcloud * list *", Level::Read),
         ];
         assert_eq!(found, wanted);
-        assert_eq!(unclear.len(), 2, "{unclear:?}");
+        let whys = ["belongs to a line", "no level follows it", "`MAYBE` is no level", "no pattern in backticks"];
+        assert!(unclear.len() == 4 && whys.iter().zip(&unclear).all(|(why, line)| line.contains(why)), "{unclear:?}");
         for heading in
             ["## Plan Mode Safety Patterns:", "### Plan mode safety patterns ##", "## plan mode safety patterns :"]
         {
