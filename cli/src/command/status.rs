@@ -1,6 +1,7 @@
 //! `phasegate status`: where the sessions of a project stand. Nothing is recorded by asking.
 
 mod found;
+mod budgets;
 mod plan;
 mod text;
 
@@ -12,6 +13,7 @@ use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
+use budgets::Budgets;
 use found::{Found, Guarded, Shared, Shown};
 pub(crate) use found::{given, words};
 pub(crate) use text::end_of;
@@ -101,11 +103,13 @@ fn all_runs(runtime: &Runtime, project: &Project, session: Option<&SessionInfo>)
 fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let remembered = project.remembered()?;
     let (mut by_itself, mut access) = (Vec::new(), AccessMode::Normal);
+    let mut budgets = Budgets { all: Vec::new(), now: (runtime.now)() };
     let (state, text) = match runtime.current(project)? {
         Current::Ready(ready) => {
             let alone = ready.policy.skills.iter().filter(|skill| !skill.is_invoked());
             by_itself.extend(alone.map(|skill| skill.name.clone()));
             access = ready.policy.access;
+            budgets.all.clone_from(&ready.policy.budgets);
             ("guarded", format!("policy {}", ready.policy.version))
         }
         Current::Invalid { diagnostics, .. } => {
@@ -119,10 +123,11 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     };
     let (in_force, inputs) = (runtime.in_force(project)?, json!(runtime.in_force_inputs(project)?));
     let lasts = |granted: &Granted| granted.until.is_none_or(|until| (runtime.now)() < until);
-    let granted = runtime.project_state(project)?.project.access.filter(lasts);
+    let shared = runtime.project_state(project)?;
+    let (granted, spent) = (shared.project.access.filter(lasts), budgets.of_project(&shared));
     let is_here = |sign: &String| !sign.starts_with("~/") && project.root.join(sign).exists();
     let mut adapters = phasegate_adapters::all();
     adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
     let invocation = invocation(&adapters, "NAME");
-    Ok(Guarded { state, text, access, granted, in_force, inputs, by_itself, invocation })
+    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation })
 }

@@ -192,7 +192,9 @@ impl DenialReason {
             Self::NoRuleMatched {} => "no rule permits this call".into(),
             Self::Budget { which, limit, observed, resets } => {
                 let when = resets.map(|resets| format!("; {}", resets.words())).unwrap_or_default();
-                format!("the budget \"{which}\" is spent: {observed} of at most {limit}{when}")
+                format!(
+                    "the budget \"{which}\" is spent: with this call it would be {observed} of at most {limit}{when}"
+                )
             }
             Self::EffectInvariantViolated { invariant } => {
                 format!("an effect would violate the invariant \"{invariant}\"")

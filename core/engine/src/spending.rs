@@ -33,14 +33,10 @@ pub(crate) struct After<'a> {
 }
 
 impl<'a> After<'a> {
-    /// The count with this call. It begins with the call where the budget's time is over; at a time that is not known it is
-    /// not. Files that are known already do not count again.
+    /// The count with this call. It begins with the call where the budget's time is over. Files that are known already do
+    /// not count again.
     pub(crate) fn of(budget: &Budget, known: Option<&Tally>, amount: &'a Amount, time: Option<i64>) -> Self {
-        let over = |known: &&Tally| {
-            let passed = known.since.zip(time).map(|(since, now)| now.saturating_sub(since));
-            budget.within.zip(passed).is_some_and(|(within, passed)| passed >= within)
-        };
-        let known = known.filter(|known| !over(known));
+        let known = known.filter(|known| !budget.is_over(known, time));
         let is_new = |path: &&String| known.is_none_or(|known| !known.files.contains(path));
         let files: Vec<&String> = amount.files.iter().filter(is_new).collect();
         let of_files = u64::try_from(files.len()).unwrap_or(u64::MAX);
@@ -59,6 +55,13 @@ impl<'a> After<'a> {
 }
 
 impl Budget {
+    /// Whether the time of a count is over, so that it begins anew. At a time that is not known it is not.
+    #[must_use]
+    pub fn is_over(&self, known: &Tally, time: Option<i64>) -> bool {
+        let passed = known.since.zip(time).map(|(since, now)| now.saturating_sub(since));
+        self.within.zip(passed).is_some_and(|(within, passed)| passed >= within)
+    }
+
     /// How much the call uses up; `None`: nothing.
     pub(crate) fn amount(&self, call: &Call, caller: Caller<'_>) -> Option<Amount> {
         if !self.selects(call, caller) {

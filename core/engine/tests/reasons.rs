@@ -27,19 +27,19 @@ fn pinned() -> Vec<(DenialReason, &'static str, &'static str, &'static str)> {
         (
             budget(None),
             r#"{"kind":"budget","limit":"20","observed":"21","which":"edits an hour"}"#,
-            "the budget \"edits an hour\" is spent: 21 of at most 20",
+            "the budget \"edits an hour\" is spent: with this call it would be 21 of at most 20",
             "budget-spent",
         ),
         (
             budget(Some(Resets::At(1_700_000_000_000))),
             r#"{"kind":"budget","limit":"20","observed":"21","resets":"1700000000000","which":"edits an hour"}"#,
-            "the budget \"edits an hour\" is spent: 21 of at most 20; it resets at 2023-11-14 22:13:20 UTC",
+            "the budget \"edits an hour\" is spent: with this call it would be 21 of at most 20; it resets at 2023-11-14 22:13:20 UTC",
             "budget-spent",
         ),
         (
             budget(Some(Resets::Phase)),
             r#"{"kind":"budget","limit":"20","observed":"21","resets":"phase","which":"edits an hour"}"#,
-            "the budget \"edits an hour\" is spent: 21 of at most 20; it resets when the phase is left",
+            "the budget \"edits an hour\" is spent: with this call it would be 21 of at most 20; it resets when the phase is left",
             "budget-spent",
         ),
         (

@@ -53,6 +53,11 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
         let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.name()).collect();
         let mode = config.mode.word();
         out.line(format_args!("phasegate {would} {what} in {mode} mode, on {}", platforms.join(", ")));
+        if config.mode > config.of_skills {
+            out.line(
+                "  `mode: warn` of the config is about skills: rules, budgets and access have a mode of their own",
+            );
+        }
         next(plans, &config.policy);
         plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.verbose));
         if args.local {

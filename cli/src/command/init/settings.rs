@@ -22,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) change: Option<Change>,
     /// The strictest mode that it asks for.
     pub(crate) mode: Mode,
+    /// The strictest mode of its skills and of those that begin.
+    pub(crate) of_skills: Mode,
     /// What it means.
     pub(crate) policy: Policy,
     /// The skills that were asked for, and those that they consist of and that guard the start of an agent.
@@ -75,10 +77,12 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
         known(&setting.args.in_force, &compiled.policy)?;
     }
     let mode = strictest(&compiled.policy, compiled.settings.mode);
+    let of_skills = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode).max();
+    let of_skills = of_skills.unwrap_or(Mode::Warn);
     let change = (before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) });
     let differs = setting.args.mode.is_some_and(|mode| compiled.settings.mode != Some(mode.mode()));
     let other_mode = differs.then(|| compiled.settings.mode.unwrap_or(Mode::Warn));
-    Ok(Config { change, mode, policy: compiled.policy, skills, other_mode })
+    Ok(Config { change, mode, of_skills, policy: compiled.policy, skills, other_mode })
 }
 
 /// The skills that these consist of and that begin before an agent is started: they deny its start anywhere else.

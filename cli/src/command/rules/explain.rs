@@ -26,9 +26,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let chosen: Vec<&RuleText> =
         all.iter().filter(|rule| args.rule.as_ref().is_none_or(|name| rule.id == *name)).collect();
     if let (Some(name), true) = (&args.rule, chosen.is_empty()) {
-        return Err(Failure::new(format!("there is no rule `{name}` here")).with_help(
-            "`phasegate rules explain` lists the rules, and `phasegate rules check` says which cannot be read",
-        ));
+        let end = |rule: &&RuleText| rule.id.rsplit_once('/').is_some_and(|(_, end)| end == name);
+        let meant: Vec<String> = all.iter().filter(end).map(|rule| format!("`{}`", rule.id)).collect();
+        let help = match meant.is_empty() {
+            true => "`phasegate rules explain` lists the rules, and `phasegate rules check` says which cannot be read"
+                .into(),
+            false => format!("did you mean {}?", meant.join(" or ")),
+        };
+        return Err(Failure::new(format!("there is no rule `{name}` here")).with_help(help));
     }
     if context.out.json {
         let list: Vec<Value> = chosen.iter().map(|rule| as_json(rule)).collect();

@@ -73,7 +73,12 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let text = rules.iter().fold(HEADER.to_owned() + "\n", |text, (_, rule)| text + "\n" + rule);
     report(context, &imported);
     if rules.is_empty() {
-        context.out.note("the settings give no permission that a rule can be made of");
+        let read: Vec<String> =
+            files(args, context, &project.root)?.iter().map(|file| format!("`{}`", file.display())).collect();
+        context.out.note(match read.is_empty() {
+            true => format!("no settings of a client and no skill are in `{}`", project.root.display()),
+            false => format!("nothing read gives a permission that a rule can be made of: {}", read.join(", ")),
+        });
         return Ok(Exit::Done);
     }
     if !args.yes {

@@ -12,6 +12,7 @@ use phasegate_runtime::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
 use serde_json::{Value, json};
 
+use super::budgets::Budgets;
 /// What there is to show.
 pub(super) struct Found {
     pub(super) project: Project,
@@ -80,6 +81,10 @@ pub(super) struct Guarded {
     pub(super) access: AccessMode,
     /// The access that a person set, if it holds now.
     pub(super) granted: Option<Granted>,
+    /// The budgets of the config.
+    pub(super) budgets: Budgets,
+    /// How much is used up of those that count for the project.
+    pub(super) spent: Vec<Value>,
     /// The skills that are in force for every session, and in which mode.
     pub(super) in_force: BTreeMap<String, Mode>,
     /// The values of the inputs of those that have some.
@@ -108,12 +113,13 @@ impl Found {
         let more = json!({
             "project": self.project.root.display().to_string(),
             "guard": {"state": self.guarded.state, "text": self.guarded.text},
+            "budgets": self.guarded.spent,
             "access": {"config": self.guarded.access, "set": self.guarded.granted},
             "in_force": self.guarded.in_force,
             "session": self.shown.first().map(|shown| &shown.session.id),
             "project_runs": self.shared.runs,
             "project_waiting": self.shared.approvals.get("waiting"),
-            "sessions": self.shown.iter().map(Shown::as_json).collect::<Vec<_>>(),
+            "sessions": self.shown.iter().map(|shown| shown.as_json(&self.guarded.budgets)).collect::<Vec<_>>(),
             "changed_tools": self.changed_tools,
             "damaged": damaged.collect::<Vec<_>>(),
             "unread": self.unread,
@@ -128,7 +134,7 @@ impl Found {
 }
 
 impl Shown {
-    fn as_json(&self) -> Value {
+    fn as_json(&self, budgets: &Budgets) -> Value {
         let active = self.session.active.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         json!({
             "session": self.session.id,
@@ -137,6 +143,7 @@ impl Shown {
             "active_at": active.as_millis(),
             "status": self.status,
             "runs": self.runs,
+            "budgets": budgets.of_session(&self.session.state),
             "denied": self.session.state.session.denied.iter().map(|denied| json!({"tool": denied.tool, "times": denied.times})).collect::<Vec<_>>(),
             "older_policy": self.reload.as_ref().is_some_and(|reload| !reload.is_empty()),
             "older_skills": self.reload.as_ref().map(|reload| &reload.kept),

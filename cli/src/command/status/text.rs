@@ -7,7 +7,7 @@ use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
 use super::found::{Found, Shared, Shown, given, is_shared, list, words};
-use super::plan;
+use super::{budgets, plan};
 use crate::output::{Output, duration, to_a_person};
 
 /// The most ended sessions that are listed.
@@ -24,6 +24,7 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
         let until = granted.until.map(|until| format!(" until {}", timestamp(until))).unwrap_or_default();
         out.line(format_args!("access {}{until}, set by a person", granted.access.word().bold()));
     }
+    budgets::print(out, &guarded.spent, "");
     for (skill, mode) in &guarded.in_force {
         let given = given(guarded.inputs.get(skill));
         out.line(format_args!("{}{given} is in force for every session ({} mode)", skill.bold(), mode.word()));
@@ -35,7 +36,7 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
         of_project(out, &found.shared);
     }
     for one in &live {
-        session(out, one, shown, full);
+        session(out, one, found, full);
     }
     if live.is_empty() {
         out.line(match (ended.is_empty(), guarded.state) {
@@ -104,7 +105,7 @@ fn kept(out: Output, run: &Value, kept: &[String]) {
     }
 }
 
-fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
+fn session(out: Output, shown: &Shown, found: &Found, full: bool) {
     let Shown { session, runs, approvals, .. } = shown;
     let ended = if session.state.session.ended { "ended" } else { "active" };
     let records = if session.records == 1 { "record" } else { "records" };
@@ -129,7 +130,8 @@ fn session(out: Output, shown: &Shown, all: &[Shown], full: bool) {
         let (tool, times) = (denied.tool.bold(), denied.times);
         out.line(format_args!("  {again} the agent made the same call of {tool} {times} times since the last prompt"));
     }
-    waiting(out, shown, all, full);
+    budgets::print(out, &found.guarded.budgets.of_session(&session.state), "  ");
+    waiting(out, shown, &found.shown, full);
     approved(out, list(approvals, "approved").filter(|given| full || !is_shared(given)));
 }
 

@@ -53,14 +53,31 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
 
 fn ready_findings(ready: &Ready) -> Vec<Finding> {
     let skills: Vec<_> = ready.policy.skills.iter().map(|skill| skill.name.as_str()).collect();
-    let what = format!("valid: policy {}, skills {}", ready.policy.version, skills.join(", "));
-    let mut found = vec![Finding::new(Level::Ok, what)];
-    if skills.is_empty() {
+    let mut parts = vec![format!("policy {}", ready.policy.version)];
+    if !skills.is_empty() {
+        parts.push(format!("skills {}", skills.join(", ")));
+    }
+    parts.extend(rules(ready));
+    if !ready.policy.budgets.is_empty() {
+        let names: Vec<_> = ready.policy.budgets.iter().map(|budget| budget.name.as_str()).collect();
+        parts.push(format!("budgets {}", names.join(", ")));
+    }
+    if !ready.policy.access.is_normal() {
+        parts.push(format!("access {}", ready.policy.access.word()));
+    }
+    let mut found = vec![Finding::new(Level::Ok, format!("valid: {}", parts.join("; ")))];
+    // The first part is the version alone.
+    if parts.len() == 1 {
         found.push(Finding::new(Level::Warning, "the configs name no skill, so no phase is ever enforced").with(
             "name a shipped skill under `use` in `.phasegate/config.yaml`, or write one into `.phasegate/skills/`",
         ));
     }
+    let of_skills = ready.policy.skills.iter().filter_map(|skill| skill.mode).chain(ready.settings.mode).max();
     found.push(match ready.strictest() {
+        Mode::Block if of_skills != Some(Mode::Block) => {
+            let what = "rules, budgets and access deny; violations of skills run and are reported (`mode: warn`)";
+            Finding::new(Level::Ok, what)
+        }
         Mode::Block => Finding::new(Level::Ok, "block mode: violations are denied"),
         Mode::Warn => Finding::new(Level::Note, "warn mode: violations run and are reported")
             .with("set `mode: block` in `.phasegate/config.yaml` to deny them"),
@@ -70,6 +87,17 @@ fn ready_findings(ready: &Ready) -> Vec<Finding> {
         found.push(Finding::new(Level::Note, what));
     }
     found
+}
+
+/// The packs and the number of the rules.
+fn rules(ready: &Ready) -> Option<String> {
+    let levels = ready.policy.rules.iter().flat_map(|rules| &rules.levels);
+    let ids: Vec<&str> = levels.flat_map(|level| level.rules.rules()).map(|rule| rule.id.as_str()).collect();
+    let mut packs: Vec<&str> = ids.iter().filter_map(|id| Some(id.split_once('/')?.0)).collect();
+    packs.dedup();
+    let of = if packs.is_empty() { String::new() } else { format!(" (packs {})", packs.join(", ")) };
+    let number = if ids.len() == 1 { "rule" } else { "rules" };
+    (!ids.is_empty()).then(|| format!("{} {number}{of}", ids.len()))
 }
 
 fn word(mode: Mode) -> &'static str {
