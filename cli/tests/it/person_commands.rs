@@ -226,6 +226,51 @@ fn a_plan_of_a_session_that_has_ended_is_a_draft() {
 }
 
 #[test]
+fn what_a_person_registers_of_a_program_is_listed_and_removed() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    world.run(&["safety", "register", "acme", "READ=acme * list *"], 0);
+    let default = world.run(&["safety", "register", "acme", "--default", "WRITE"], 0);
+    assert!(default.contains("Registered WRITE for the commands"), "{default}");
+    let no_effect = world.phasegate(&["safety", "register", "git", "READ=git foo *"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&no_effect.stderr).contains("stays WRITE"), "{no_effect:?}");
+    let listed = world.phasegate(&["safety", "list"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&listed.stderr).contains("`git foo x` stays WRITE"), "{listed:?}");
+    let json: Value = serde_json::from_str(&world.run(&["safety", "list", "--json"], 0)).unwrap();
+    assert!(json["registered"][1]["commands"][0]["no_effect"].is_string(), "{json}");
+    assert!(json["registered"][0]["commands"][0].get("no_effect").is_none(), "{json}");
+    let removed = world.run(&["safety", "register", "acme"], 0);
+    assert!(removed.contains("READ acme * list *") && removed.contains("WRITE by default"), "{removed}");
+    assert!(!world.run(&["safety", "list"], 0).contains("acme"));
+    world.run(&["safety", "register", "acme"], 1);
+}
+
+#[test]
+fn what_is_used_of_a_budget_and_the_access_are_told() {
+    let world = World::unguarded();
+    let budgets =
+        "budgets:\n  few: {count: edits, limit: 2}\n  all: {count: calls, limit: 9, per: project, within: 1h}\n";
+    world.write(".phasegate/config.yaml", &format!("mode: block\n{budgets}"));
+    world.start(SESSION);
+    assert!(world.run(&["status"], 0).contains("budget few: 0 of 2 used"));
+    for (id, is_left) in [("1", true), ("2", true), ("3", false)] {
+        assert_eq!(passes(&world, id, "Edit", edit(&format!("{id}.md"))), is_left, "{id}");
+    }
+    let status = world.run(&["status"], 0);
+    for part in ["budget few: 2 of 2 used", "budget all: 2 of 9 used, counted anew from 20"] {
+        assert!(status.contains(part), "{part}: {status}");
+    }
+    let json: Value = serde_json::from_str(&world.run(&["status", "--json"], 0)).unwrap();
+    assert_eq!((&json["budgets"][0]["used"], &json["sessions"][0]["budgets"][0]["used"]), (&json!(2), &json!(2)));
+    assert!(world.run(&["doctor"], 0).contains("budgets few, all"));
+    assert_eq!(world.run(&["access"], 0).trim(), "the access of the project is normal");
+    let refused = world.phasegate(&["access", "admin"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("access admin --for 30m"), "{refused:?}");
+    world.run(&["access", "readonly"], 0);
+    assert!(world.run(&["access"], 0).contains("readonly, set by a person"));
+}
+
+#[test]
 fn an_agent_starts_a_run_in_its_own_session_only() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");

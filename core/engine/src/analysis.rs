@@ -201,6 +201,10 @@ pub struct SimpleCommand {
     /// What is registered of it, where that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registered: Option<Registered>,
+    /// Why it does more than read, as a lower-case fragment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub because: Option<String>,
 }
 
 /// The folder in which a command runs.

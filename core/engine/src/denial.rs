@@ -589,6 +589,11 @@ pub enum Blame {
         /// Whether a person lets agents say what its commands do.
         named: bool,
     },
+    /// It does more than read.
+    Judged {
+        /// Why, as a lower-case fragment.
+        because: String,
+    },
 }
 
 /// Where the run that decided stands.

@@ -53,9 +53,14 @@ pub(crate) fn listed(items: &[String]) -> String {
 
 /// All that is needed, as far as a sentence takes it.
 pub(crate) fn joined(needs: &[String]) -> String {
+    joined_within(needs, MAX_NEEDS_CHARS)
+}
+
+/// As [`joined`], of so many characters apart from the first item.
+pub(crate) fn joined_within(needs: &[String], most: usize) -> String {
     let mut text = String::new();
     for (index, need) in needs.iter().enumerate() {
-        if index > 0 && text.len().saturating_add(need.len()) > MAX_NEEDS_CHARS {
+        if index > 0 && text.len().saturating_add(need.len()) > most {
             return format!("{text}; and {} more", needs.len().saturating_sub(index));
         }
         text.push_str(if index == 0 { "" } else { "; " });

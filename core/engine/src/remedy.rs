@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, Invocation, SimpleCommand, Word};
+use crate::analysis::{Access, Invocation, SimpleCommand, Verdict, Word};
 use crate::artifact::Artifact;
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
@@ -26,6 +26,11 @@ use crate::state::{Children, Run};
 use crate::steps::{Steps, StepsLeft};
 use crate::stopped::stopped;
 use crate::tool::{SKILL, Tool};
+
+/// How the reason of a command ends of which nothing more is known.
+const NOT_KNOWN: &str = "is not known to only read";
+/// The most characters of the reason of a command.
+const MAX_BECAUSE_CHARS: usize = 120;
 
 /// The denial of a call that broke a rule of a run.
 pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &RunVerdict<'_>) -> Option<Denial> {
@@ -66,8 +71,10 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     };
     let mut kind = kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase));
     let blame = blamed.and_then(|command| blame(context, command)).or_else(|| unheard(context, verdict, &kind));
-    // Which line may mean what an unknown program does says nothing.
-    if let (Some(Blame::Unheard { .. }), DenialKind::Unlisted { may, .. }) = (blame.as_deref(), &mut kind) {
+    let blame = blame.or_else(|| judged(verdict, &kind));
+    // Which line may mean what the command does says nothing then.
+    let alone = matches!(blame.as_deref(), Some(Blame::Unheard { .. } | Blame::Judged { .. }));
+    if let (true, DenialKind::Unlisted { may, .. }) = (alone, &mut kind) {
         *may = None;
     }
     Some(Denial {
@@ -110,6 +117,21 @@ fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -
     let program = phrase::shortened(program);
     let named = Classifier::of(context.state, &context.policy.safety).is_named(&program);
     Some(Box::new(Blame::Unheard { program, named }))
+}
+
+/// Why the command does more than read, where a phase permits what only reads. Of one that may write what a line of the
+/// phase permits, the line says more.
+fn judged(verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
+    let DenialKind::Unlisted { read_only: true, denied: false, may, .. } = kind else { return None };
+    let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
+    let command = commands.iter().find(|command| command.verdict != Verdict::Read)?;
+    let may_write = command.verdict != Verdict::Send;
+    if verdict.skill.compat || may_write && may.as_ref().is_some_and(|may| !may.is_about_no_name()) {
+        return None;
+    }
+    // That it is not known to only read, the denial says anyway.
+    let because = command.because.as_deref().filter(|because| !because.ends_with(NOT_KNOWN))?;
+    Some(Box::new(Blame::Judged { because: phrase::cut(because, MAX_BECAUSE_CHARS) }))
 }
 
 /// The words of a command, as far as they are known.

@@ -254,6 +254,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         runs_in: RunsIn::Root,
         tests: None,
         registered: None,
+        because: None,
         network: false,
         besides: false,
         unheard: false,

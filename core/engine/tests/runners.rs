@@ -58,6 +58,7 @@ impl Recorded {
             unheard: false,
             obeyed: false,
             registered: None,
+            because: None,
             tests: None,
         };
         let Some(run) = runner::started(&command).filter(|run| run.runner.reports_as(of)) else {

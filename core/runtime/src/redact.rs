@@ -103,6 +103,10 @@ fn hide_words(analysis: &mut Value) {
     }
     let commands = analysis.get_mut("commands").and_then(Value::as_array_mut);
     for command in commands.into_iter().flatten() {
+        // The reason may name a word.
+        if let Some(fields) = command.as_object_mut() {
+            fields.remove("because");
+        }
         for list in ["words", "assignments", "redirections"] {
             for item in command.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
                 // A word, or what stands before one and the word.

@@ -200,6 +200,7 @@ pub(crate) fn engine_command(
         runs_in: RunsIn::Root,
         tests: None,
         registered: None,
+        because: None,
         network: false,
         besides: false,
         unheard: false,

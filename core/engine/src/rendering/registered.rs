@@ -50,6 +50,7 @@ pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String
         Some(Blame::Registered { registered, readers }) => {
             (format!("{reason}: {}", registered.because()), with_readers(readers, recovery))
         }
+        Some(Blame::Judged { because }) => (format!("{reason}: {because}"), recovery),
         Some(Blame::Unheard { program, named }) => {
             // What the phase still needs is no help here.
             (format!("{reason}: phasegate does not know the program `{program}`"), known_by(program, *named))

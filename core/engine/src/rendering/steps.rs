@@ -10,6 +10,8 @@ use crate::steps::StepsLeft;
 
 /// The longest text of a step's call.
 const MAX_CALL_CHARS: usize = 120;
+/// The longest list of steps that are open, apart from the first.
+const MAX_STEPS_CHARS: usize = 160;
 
 /// What permits a call now, and what would permit others.
 pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
@@ -22,7 +24,7 @@ pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
         sentences.push(format!(
             "These steps of the plan are open: {}. Each permits its call once, alone or joined by `&&`, in the project's \
              folder.",
-            phrase::joined(&each)
+            phrase::joined_within(&each, MAX_STEPS_CHARS)
         ));
     }
     if !waiting.is_empty() {

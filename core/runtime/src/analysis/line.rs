@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use phasegate_core::analysis::{Access, PathUse, UNKNOWN, UNNAMED, Word};
+use phasegate_core::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict, Word};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind, Policy};
@@ -92,7 +92,7 @@ pub(crate) fn read_line(
     linked::follow(&mut judged, &base);
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
-        analysis.commands = judged.parts.iter().map(|part| part.command.clone()).collect();
+        analysis.commands = judged.parts.iter().map(command).collect();
         analysis.starts_in = runs_in::mark(&mut analysis.commands, &judged, root, &base);
         let home = shell.home.as_deref().map(Path::new);
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, home, began });
@@ -105,6 +105,12 @@ pub(crate) fn read_line(
         analysis.in_part = if shell.in_part { in_part::paths(&judged) } else { Vec::new() };
     }
     Some(judged)
+}
+
+/// A command, with the reason why it does more than read.
+fn command(part: &Part) -> SimpleCommand {
+    let because = (part.command.verdict != Verdict::Read).then(|| part.because.clone());
+    SimpleCommand { because, ..part.command.clone() }
 }
 
 /// Puts the home folder in the place of a leading `~`.
