@@ -85,6 +85,29 @@ fn the_tasks_belong_to_the_session_that_works_on_them() {
 }
 
 #[test]
+fn a_run_that_two_sessions_worked_on_is_told_as_a_whole() {
+    let world = begun();
+    world.frame("one", "SessionEnd", json!({"reason": "other"}));
+    world.start("two");
+    for (id, task) in [("t1", "T1"), ("t2", "T2"), ("t3", "T3")] {
+        done(&world, "two", id, &format!("src/{task}.rs"), "x");
+    }
+    for session in ["one", "two"] {
+        let told = world.run(&["skill", "status", "feature", "--session", session], 0);
+        let lines: Vec<String> =
+            told.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(lines, ["completed list", "completed execute", "in_progress note"], "{session}");
+    }
+    done(&world, "two", "t4", "note.md", "x");
+    world.run(&["deactivate", "feature"], 0);
+    let state: Value = serde_json::from_str(&world.run(&["skill", "status", "feature", "--json"], 0)).unwrap();
+    let history = ["INITIALIZED", "PHASE_list", "PHASE_execute", "PHASE_note", "COMPLETED"];
+    assert_eq!(state["fsm"]["history"], json!(history));
+    assert_eq!((&state["fsm"]["skipped_phases"], &state["memory_files"]), (&json!([]), &json!(["plan.json"])));
+    assert!(state["created_at"].is_string(), "{state}");
+}
+
+#[test]
 fn a_session_that_was_taken_over_comes_back_to_read() {
     let world = begun();
     done(&world, "one", "t3", "src/T1.rs", "x");

@@ -192,5 +192,6 @@ pub use gates::gates;
 pub use policy::Policy;
 pub use reason::DenialReason;
 pub use record::{Record, records};
+pub use run_status::files_made;
 pub use state::State;
 pub use step::{Outcome, RunPosition, step};

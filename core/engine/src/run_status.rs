@@ -13,6 +13,7 @@ use crate::cause::By;
 use crate::decide::Done;
 use crate::deprecated;
 use crate::eval::{World, texts};
+use crate::fact::Facts;
 use crate::graph::{Here, can_finish};
 use crate::matcher::Matcher;
 use crate::phrase;
@@ -159,6 +160,12 @@ pub(crate) fn made(world: &mut World<'_>, artifact: &Artifact, run: &Run) -> Val
         Value::Object(files) => files.into_iter().map(|(path, _)| path).collect(),
         _ => Value::Null,
     }
+}
+
+/// As [`made`], by these facts, also of a run that has ended; `null` if they do not tell.
+#[must_use]
+pub fn files_made(artifact: &Artifact, run: &Run, facts: &Facts) -> Value {
+    made(&mut World::new(facts), artifact, run)
 }
 
 /// The way that the run has gone: each phase with what became of it.

@@ -4,4 +4,5 @@ pub mod again;
 pub mod history;
 pub mod line;
 pub mod log;
+pub mod project_moves;
 pub mod transcript;

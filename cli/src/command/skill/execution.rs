@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use phasegate_core::Record;
-use phasegate_core::policy::{Phase, Skill};
+use phasegate_core::policy::{Phase, Scope, Skill};
 use phasegate_core::state::{Run, Status};
+use phasegate_core::{FactKey, Facts, Policy, Record, files_made};
 use phasegate_runtime::audit::history::walk;
+use phasegate_runtime::audit::project_moves::{Move, project_moves};
+use phasegate_runtime::facts::{World, gather};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +20,7 @@ const ID_CHARS: usize = 8;
 /// The input that names the task.
 const TASK: &str = "task_id";
 
-/// When a run was where, as the session's journal has it.
+/// When a run was where, as the journal has it.
 #[derive(Default)]
 struct Times {
     began: Option<i64>,
@@ -33,7 +35,7 @@ struct Times {
 ///
 /// # Errors
 ///
-/// The journal of its session cannot be read.
+/// The journal of its session, or of the project, cannot be read.
 pub(super) fn state(found: &Runs, root: Root<'_>) -> Result<Value, Failure> {
     let run = root.run;
     let skill = found.skill(run);
@@ -47,6 +49,7 @@ pub(super) fn state(found: &Runs, root: Root<'_>) -> Result<Value, Failure> {
     memory.sort_unstable();
     memory.dedup();
     let values = skill.as_ref().map(Skill::values).unwrap_or_default();
+    let halt = halt(found, root, status);
     let time = |at: Option<i64>| at.map(timestamp);
     let stamp =
         |(began, ended): &(Option<i64>, Option<i64>)| json!({"started_at": time(*began), "completed_at": time(*ended)});
@@ -60,13 +63,17 @@ pub(super) fn state(found: &Runs, root: Root<'_>) -> Result<Value, Failure> {
         "created_at": time(times.began),
         "updated_at": time(times.updated),
         "status": status,
-        "halt_reason": halt_reason(found, root, status),
+        "halt_reason": halt.as_ref().map(|halt| halt.why.as_str()),
         "fsm": fsm(root, skill.as_ref(), &times, status),
         "phase_outputs": outputs,
         "phase_timestamps": stamps,
         "memory_files": memory,
         "configuration": {"mode": run.mode.word(), "inputs": values},
-        "metadata": {"run": run.id, "version": run.version},
+        "metadata": {
+            "run": run.id, "version": run.version,
+            "halt": halt.as_ref().map(|halt| halt.kind),
+            "ways_on": halt.as_ref().map(|halt| halt.ways_on.as_str()),
+        },
     }))
 }
 
@@ -88,16 +95,38 @@ fn is_fresh(run: &Run) -> bool {
     run.status == Status::Active && untouched && run.branch.as_ref().is_none_or(|at| at.agent.is_none())
 }
 
-fn halt_reason(found: &Runs, root: Root<'_>, status: &str) -> Option<String> {
+/// Why a run does not go on, and what a person can do.
+struct Halt {
+    /// `halted`: by a person or the agent. `stopped`: it stands still by itself. `ended` and `failed`: it is over.
+    kind: &'static str,
+    why: String,
+    ways_on: String,
+}
+
+fn halt(found: &Runs, root: Root<'_>, status: &str) -> Option<Halt> {
     if status != "halted" {
         return None;
     }
-    let answer = found.answer(root);
-    let said = answer.as_ref().and_then(|run| run.get("stopped")).and_then(Value::as_str).map(ToOwned::to_owned);
-    Some(said.unwrap_or_else(|| match root.run.status {
-        Status::Failed => "it failed".to_owned(),
-        _ => "it was ended before it was done".to_owned(),
-    }))
+    let run = root.run;
+    let (start, name) = (if run.scope == Scope::Project { "workflow start" } else { "skill start" }, &run.skill);
+    let over = |kind: &'static str, why: &str| Halt {
+        kind,
+        why: why.to_owned(),
+        ways_on: format!("the run is over: `phasegate {start} {name}` begins another one"),
+    };
+    Some(match run.status {
+        Status::Failed => over("failed", "it failed"),
+        Status::Left | Status::Finished => over("ended", "it was ended before it was done"),
+        Status::Active => {
+            let answer = found.answer(root);
+            let said = |key: &str| answer.as_ref()?.get(key)?.as_str().map(ToOwned::to_owned);
+            Halt {
+                kind: if run.halted.is_some() { "halted" } else { "stopped" },
+                why: said("stopped").unwrap_or_default(),
+                ways_on: said("ways_on").unwrap_or_default(),
+            }
+        }
+    })
 }
 
 fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Value {
@@ -148,43 +177,49 @@ fn outputs(found: &Runs, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
         let Some(phase) = root.run.phase_of(skill, part) else { continue };
         // A part is stored with the skill that it is a part of.
         let own = skill.children.iter().find(|child| child.name == part.skill);
-        let made = own.map(|own| files(found, own)).unwrap_or_default();
+        let made = own.map(|own| files(found, own, part)).unwrap_or_default();
         let output = json!({"skill": part.skill, "status": part.progress(), "files": made});
         let of_phase = outputs.entry(phase.to_owned()).or_insert_with(|| json!([]));
         if let Some(list) = of_phase.as_array_mut() {
             list.push(output);
         }
     }
-    let own = files(found, skill);
+    let own = files(found, skill, root.run);
     if !own.is_empty() {
         outputs.insert(root.run.skill.clone(), json!([{"files": own}]));
     }
     outputs
 }
 
-/// The files of a skill's artifacts that are there, of those that a path names alone.
-fn files(found: &Runs, skill: &Skill) -> Vec<String> {
-    let paths = skill.artifacts.iter().flat_map(|artifact| &artifact.paths);
-    let there = |path: &&String| !path.contains(['*', '?', '{']) && found.project.root.join(path).is_file();
-    paths.filter(there).cloned().collect()
+/// The files of a skill's artifacts that a run made, or that are there where none of its phases makes them.
+fn files(found: &Runs, skill: &Skill, run: &Run) -> Vec<String> {
+    let (policy, mut facts) = (Policy::default(), Facts::new());
+    let world = World::of(&found.project, &policy);
+    let keys: Vec<FactKey> = skill.artifacts.iter().map(|artifact| artifact.content.fact.clone()).collect();
+    gather(world, &keys, &mut facts);
+    let made = skill.artifacts.iter().map(|artifact| files_made(artifact, run, &facts));
+    let paths = made.filter_map(|files| files.as_array().cloned()).flatten();
+    paths.filter_map(|path| path.as_str().map(ToOwned::to_owned)).collect()
 }
 
 fn times(found: &Runs, root: Root<'_>) -> Result<Times, Failure> {
     let id = &root.run.id;
     let mut times = Times::default();
+    if root.run.scope == Scope::Project {
+        let moves = project_moves(&found.project)?;
+        moves.iter().filter(|one| one.run == *id).for_each(|one| times.note(one));
+        return Ok(times);
+    }
     walk(&found.runtime.policies, &found.project, &root.session.id, |past| {
-        for record in &past.records {
-            match record {
-                Record::ActivateSkill { run, phase, .. } if run == id => {
-                    times.began = Some(past.time);
-                    times.enter(phase, past.time);
-                }
-                Record::PhaseAdvance { run, from, phase, .. } if run == id => {
-                    times.leave(from, past.time);
-                    times.enter(phase, past.time);
-                }
-                Record::DeactivateSkill { run, phase, .. } if run == id => times.leave(phase, past.time),
-                _ => {}
+        for record in past.records {
+            let (run, left, entered) = match record {
+                Record::ActivateSkill { run, phase, .. } => (run, None, Some(phase)),
+                Record::PhaseAdvance { run, from, phase, .. } => (run, Some(from), Some(phase)),
+                Record::DeactivateSkill { run, phase, .. } => (run, Some(phase), None),
+                _ => continue,
+            };
+            if run == *id {
+                times.note(&Move { time: past.time, run, left, entered });
             }
         }
         ControlFlow::Continue(())
@@ -203,14 +238,16 @@ impl Times {
         last(phase).is_some_and(|at| before.any(|name| last(name).is_some_and(|other| other > at)))
     }
 
-    fn enter(&mut self, phase: &str, time: i64) {
-        self.way.push(phase.to_owned());
-        self.phases.insert(phase.to_owned(), (Some(time), None));
-        self.updated = Some(time);
-    }
-
-    fn leave(&mut self, phase: &str, time: i64) {
-        self.phases.entry(phase.to_owned()).or_default().1 = Some(time);
-        self.updated = Some(time);
+    fn note(&mut self, one: &Move) {
+        let time = Some(one.time);
+        match &one.left {
+            Some(phase) => self.phases.entry(phase.clone()).or_default().1 = time,
+            None => self.began = time,
+        }
+        if let Some(phase) = &one.entered {
+            self.way.push(phase.clone());
+            self.phases.insert(phase.clone(), (time, None));
+        }
+        self.updated = time;
     }
 }

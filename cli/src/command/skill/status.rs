@@ -51,15 +51,17 @@ fn print(context: &Context, state: &Value, run: &str, order: &[&str]) {
         "" => String::new(),
         task => format!(", task {task}"),
     };
-    let status = match text("status") {
-        "completed" => "completed".green().to_string(),
-        "halted" => "halted".red().to_string(),
-        other => other.cyan().to_string(),
+    let at = |pointer: &str| state.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let status = match (text("status"), at("/metadata/halt")) {
+        ("completed", _) => "completed".green().to_string(),
+        (other, "") => other.cyan().to_string(),
+        (_, halt) => halt.red().to_string(),
     };
     let session = text("execution_session_id");
     context.out.line(format_args!("{} {status}{task}, run {run}, session {session}", text("skill_name").bold()));
     if !text("halt_reason").is_empty() {
         context.out.line(format_args!("  why: {}", text("halt_reason")));
+        context.out.line(format_args!("  {}", at("/metadata/ways_on")));
     }
     let phases = state.pointer("/fsm/phase_info");
     for (phase, info) in order.iter().filter_map(|phase| Some((*phase, phases?.get(*phase)?))) {

@@ -106,9 +106,11 @@ pub(super) fn complete(args: &Which, context: &Context) -> Result<Exit, Failure>
         if answer.get("finished") != Some(&Value::Bool(true)) {
             let needs = crate::command::status::words(answer.get("needs")).join("; ");
             let why = answer.get("stopped").and_then(Value::as_str).map_or(needs, ToOwned::to_owned);
-            let message = format!("`{}` is not done, in phase \"{}\": {why}", root.run.skill, root.run.phase);
-            return Err(Failure { exit: Exit::No, ..Failure::new(message) }
-                .with_help("`phasegate skill next` says what to do; a person may `phasegate skip` a phase"));
+            let skill = &root.run.skill;
+            let message = format!("`{skill}` is not done, in phase \"{}\": {why}", root.run.phase);
+            return Err(Failure { exit: Exit::No, ..Failure::new(message) }.with_help(format!(
+                "`phasegate skill next` says what to do; a person may pass over its phase by `phasegate skip {skill}`"
+            )));
         }
         let target = Target { session: Some(root.session.id.clone()) };
         give(context, &target, "deactivate_skill", about(Some(&root.run.skill)).into())?;
@@ -168,10 +170,12 @@ pub(super) fn resume(args: &Which, context: &Context) -> Result<Exit, Failure> {
     let answer = ordered(root, context, "resume_run", None)?;
     if !halted {
         let skill = &root.run.skill;
-        let stopped = found.answer(root).and_then(|answer| Some(answer.get("stopped")?.as_str()?.to_owned()));
-        let why = stopped.map(|why| format!(": {why}")).unwrap_or_default();
+        let answer = found.answer(root);
+        let said = |key: &str| Some(answer.as_ref()?.get(key)?.as_str()?.to_owned());
+        let why = said("stopped").map(|why| format!(": {why}")).unwrap_or_default();
+        let help = "`phasegate status` says how you have it go on, or end it";
         return Err(Failure { exit: Exit::No, ..Failure::new(format!("nobody halted `{skill}`{why}")) }
-            .with_help("`phasegate status` says how you have it go on, or end it"));
+            .with_help(said("ways_on").unwrap_or_else(|| help.to_owned())));
     }
     if context.out.json {
         context.out.value(&answer);
