@@ -1,6 +1,7 @@
 //! `phasegate deactivate [SKILL]`.
 
 use owo_colors::OwoColorize as _;
+use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
 use super::control::{Target, about, give, give_project};
@@ -11,7 +12,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate deactivate`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The skill; default: the one that was activated last
+    /// The skill; default: the one that was activated last, with all that it runs
     pub skill: Option<String>,
     /// Only in this session; default: for the whole project if the skill is in force there, else in the session that was
     /// active last
@@ -38,8 +39,37 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             Some(skill) => context.out.line(format_args!("{skill} is no longer active in session {}", answer.session)),
             None => context.out.line(format_args!("no skill was active in session {}", answer.session)),
         }
+        if let Some(whole) = answer.result.get("part_of").and_then(Value::as_str) {
+            say_of_whole(context, &answer.session, whole)?;
+        }
     }
     Ok(Exit::Done)
+}
+
+/// Says what became of the skill whose part was ended.
+fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let known = sessions(&project)?.known;
+    let session = known.iter().find(|known| known.id == session);
+    let runs = runtime.runs(&project, session)?;
+    let is_it = |run: &&Value| text(run, "skill_name") == whole && run.get("part_of").is_none();
+    let Some(run) = runs.as_array().into_iter().flatten().find(is_it) else {
+        context.out.line(format_args!("  it was a part of {}, which has ended with it", whole.bold()));
+        return Ok(());
+    };
+    let stands_still = !text(run, "stopped").is_empty();
+    let goes_on = if stands_still { "stands still" } else { "goes on" };
+    context.out.line(format_args!("  it was a part of {}, which {goes_on}", whole.bold()));
+    if stands_still {
+        context.out.line(format_args!("  {} {}", "waits for you:".yellow(), text(run, "stopped")));
+        context.out.line(format_args!("    {}", text(run, "ways_on")));
+    }
+    Ok(())
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether the skill, or any where none is named, is in force for the project.

@@ -11,7 +11,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate skip`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The skill; default: the one that was activated last
+    /// The skill; default: the one that was activated last. Where a part of it has a phase that follows, too, name one
     pub skill: Option<String>,
     /// Which session.
     #[command(flatten)]

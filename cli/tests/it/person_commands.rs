@@ -134,12 +134,39 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     assert_eq!(missing.status.code(), Some(1));
     let starts = |kind: &str| json!({"subagent_type": kind, "prompt": "Task ID: t-1", "description": "d"});
     world.run(&["skill", "halt"], 0);
-    assert!(status(&world).contains("\"halted\""), "{}", status(&world));
+    let told = world.run(&["skill", "status"], 0);
+    assert!(told.starts_with("develop-command halted"), "{told}");
+    assert!(told.contains("phasegate skill resume develop-command"), "{told}");
     assert!(!passes(&world, "1", "Agent", starts("clarification")), "a run that stands still starts nobody");
     assert!(!passes(&world, "2", "Write", json!({"file_path": "a.md", "content": "x"})));
     world.run(&["skill", "resume"], 0);
     assert!(passes(&world, "3", "Agent", starts("clarification")));
     assert!(!status(&world).contains("\"halted\""), "{}", status(&world));
+}
+
+#[test]
+fn the_end_of_a_part_says_what_becomes_of_the_skill_that_runs_it() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
+    world.start(SESSION);
+    world.run(&["skill", "start", "develop-command", "task_id=t-1"], 0);
+    let ended = world.run(&["deactivate", "orchestrate-clarification"], 0);
+    for part in
+        ["it was a part of develop-command, which stands still", "waits for you:", "phasegate skip develop-command"]
+    {
+        assert!(ended.contains(part), "{part}: {ended}");
+    }
+    let told = world.run(&["skill", "status"], 0);
+    assert!(told.starts_with("develop-command stopped"), "{told}");
+    assert!(told.contains("phasegate skip develop-command"), "{told}");
+    let skipped = world.run(&["skip"], 0);
+    assert!(skipped.contains("develop-command is in phase generate"), "{skipped}");
+    let ended = world.run(&["deactivate"], 0);
+    assert!(ended.starts_with("develop-command is no longer active"), "{ended}");
+    let told = world.run(&["skill", "status"], 0);
+    assert!(told.starts_with("develop-command ended"), "{told}");
+    assert!(told.contains("`phasegate skill start develop-command` begins another one"), "{told}");
+    assert!(status(&world).contains("\"halted\""), "{}", status(&world));
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::halting;
 use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inputs;
-use crate::meant::{Named, Words, not_active, target};
+use crate::meant::{Named, Words, not_active, target, to_end};
 use crate::observe;
 use crate::permitting;
 use crate::pins::MANAGE;
@@ -32,6 +32,7 @@ use crate::slash_command;
 use crate::state::{Run, State, Status};
 use crate::steering::{self, Order};
 use crate::tool::SKILL;
+use crate::tree;
 
 /// The answer of a command.
 pub(crate) type Answer = Result<Value, DenialKind>;
@@ -347,7 +348,7 @@ pub(crate) fn deactivate(
         draft.change(Change::SkillNotInForce { skill, scope: Scope::Session });
     }
     let state = draft.state();
-    let Some(run) = target(state, name) else {
+    let Some(run) = to_end(state, name) else {
         return match name {
             Some(_) if !lifted => Err(not_active(policy, state, name)),
             _ => Ok(json!({"status": "deactivated"})),
@@ -367,13 +368,14 @@ pub(crate) fn deactivate(
         return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only, missing: Vec::new() });
     }
     let (id, skill) = (run.id.clone(), run.skill.clone());
+    let whole = Some(tree::root(state, run)).filter(|root| root.id != id).map(|root| root.skill.clone());
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
     draft.announce(&id);
     // The agent gets the answer of the original.
-    Ok(if by == By::Human {
-        json!({"status": "deactivated", "skill": skill})
-    } else {
-        json!({"status": "deactivated"})
+    Ok(match (by, whole) {
+        (By::Human, None) => json!({"status": "deactivated", "skill": skill}),
+        (By::Human, Some(whole)) => json!({"status": "deactivated", "skill": skill, "part_of": whole}),
+        (By::Agent | By::Platform, _) => json!({"status": "deactivated"}),
     })
 }
 

@@ -375,6 +375,11 @@ pub enum InvalidCommand {
         /// The runs, each with its id first.
         runs: Vec<String>,
     },
+    /// The phases of several live runs of one tree may be skipped, and none is named.
+    PhaseUnclear {
+        /// The runs, each with its id first.
+        runs: Vec<String>,
+    },
     /// No way leads from the current phase to this one.
     NotAhead {
         /// The skill of the run.

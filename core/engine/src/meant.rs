@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use crate::activation::known;
 use crate::arguments::Arguments;
 use crate::denial::{DenialKind, InvalidCommand};
+use crate::moves;
 use crate::policy::Policy;
 use crate::state::{Run, State};
 use crate::tree;
@@ -41,9 +42,33 @@ pub(crate) struct Meant<'a> {
     pub(crate) phase: Option<&'a str>,
 }
 
-/// The run that a command without a skill's name means: the one that began last.
+/// The run that a command means: without a skill's name the one that began last.
 pub(crate) fn target<'a>(state: &'a State, name: Option<&str>) -> Option<&'a Run> {
     state.live_runs().filter(|run| name.is_none_or(|name| run.skill == name)).last()
+}
+
+/// The run that a command ends: without a skill's name the one that began last of those that are part of no other.
+pub(crate) fn to_end<'a>(state: &'a State, name: Option<&str>) -> Option<&'a Run> {
+    if name.is_some() { target(state, name) } else { tree::roots(state).last() }
+}
+
+/// The run whose phase is skipped where none is named: of the tree that began last, the only one in which a phase follows.
+fn to_skip<'a>(policy: &Policy, state: &'a State) -> Result<&'a Run, DenialKind> {
+    let root = tree::roots(state).last().ok_or_else(|| not_active(policy, state, None))?;
+    let follows = |run: &&Run| {
+        let skill = policy.skill_version(&run.skill, &run.version);
+        skill.is_some_and(|skill| moves::skip(run, skill).is_some())
+    };
+    let of_tree = state.live_runs().filter(|run| tree::root(state, run).id == root.id);
+    let all: Vec<&Run> = of_tree.filter(follows).collect();
+    match all.as_slice() {
+        [] => Ok(root),
+        [one] => Ok(one),
+        several => {
+            let runs = several.iter().map(named).collect();
+            Err(DenialKind::CommandInvalid(InvalidCommand::PhaseUnclear { runs }))
+        }
+    }
 }
 
 pub(crate) fn not_active(policy: &Policy, state: &State, name: Option<&str>) -> DenialKind {
@@ -54,8 +79,8 @@ pub(crate) fn not_active(policy: &Policy, state: &State, name: Option<&str>) -> 
     DenialKind::CommandInvalid(InvalidCommand::NotActive { skill: name.map(ToString::to_string), active })
 }
 
-/// The run and the phase that words mean. Without a name it is the run that began last; to go on, one that is part of no
-/// other.
+/// The run and the phase that words mean. Without a name it is the run that began last of those that are part of no other;
+/// to skip, a part of it where only the part has a phase that follows.
 pub(crate) fn phase<'a>(
     policy: &Policy,
     state: &State,
@@ -77,7 +102,7 @@ pub(crate) fn phase<'a>(
         (Some(skill), _) => target(state, Some(skill)),
         (None, Some(phase)) => return with_phase(policy, state, phase).map(meant),
         (None, None) if roots_alone => tree::roots(state).last(),
-        (None, None) => target(state, None),
+        (None, None) => return to_skip(policy, state).map(meant),
     };
     found.map(meant).ok_or_else(|| not_active(policy, state, skill))
 }
@@ -105,12 +130,16 @@ fn with_phase<'s>(policy: &Policy, state: &'s State, phase: &str) -> Result<&'s 
 }
 
 fn unclear(name: &str, runs: &[&Run]) -> DenialKind {
-    let named = |run: &&Run| match run.branch.as_ref().map(|branch| branch.name.as_str()) {
-        Some(branch) if !branch.is_empty() => format!("{} ({}, {branch})", run.id, run.skill),
-        _ => format!("{} ({})", run.id, run.skill),
-    };
     let runs = runs.iter().map(named).collect();
     DenialKind::CommandInvalid(InvalidCommand::RunUnclear { name: name.to_string(), runs })
+}
+
+/// A run with its id, its skill and its branch.
+fn named(run: &&Run) -> String {
+    match run.branch.as_ref().map(|branch| branch.name.as_str()) {
+        Some(branch) if !branch.is_empty() => format!("{} ({}, {branch})", run.id, run.skill),
+        _ => format!("{} ({})", run.id, run.skill),
+    }
 }
 
 /// An element of a plan, as a person names it.

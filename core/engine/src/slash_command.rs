@@ -192,7 +192,10 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         ("revoke_program", _) => format!("phasegate: the user lets agents classify `{}` no more", text("program")),
         ("safety", _) => safety::shown(result),
         ("reload", _) => "phasegate: the user had the configs read anew".to_string(),
-        (_, Some(skill)) => format!("phasegate: the user ended the skill `{skill}`"),
+        (_, Some(skill)) => match text("part_of") {
+            "" => format!("phasegate: the user ended the skill `{skill}`"),
+            whole => format!("phasegate: the user ended `{skill}`, a part of the skill `{whole}`"),
+        },
         (_, None) => "phasegate: no skill was active".to_string(),
     }
 }

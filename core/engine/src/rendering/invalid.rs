@@ -43,6 +43,9 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
             format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`")
         }
         Invalid::RunUnclear { name, runs } => format!("`{name}` may be of several runs: [{}]", runs.join(", ")),
+        Invalid::PhaseUnclear { runs } => {
+            format!("the phase of several runs may be meant, a skill's or that of a part of it: [{}]", runs.join(", "))
+        }
         Invalid::NotAhead { skill, phase, ahead } => {
             format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
         }
@@ -87,8 +90,14 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         Invalid::NothingWaits { .. } | Invalid::NothingApproved { .. } | Invalid::AlreadyApproved { .. } => {
             "`phasegate approve` without a name lists what waits for a person and what is approved"
         }
-        Invalid::NotActive { .. } | Invalid::NotInForce { .. } | Invalid::NoPhaseFollows => {
+        Invalid::NotActive { .. } | Invalid::NotInForce { .. } => {
             "`phasegate status` lists the sessions and the skills that are active in each"
+        }
+        Invalid::NoPhaseFollows => {
+            "`phasegate deactivate` ends the skill; `phasegate status` shows where each one stands"
+        }
+        Invalid::PhaseUnclear { .. } => {
+            "name the skill (`phasegate skip SKILL`), or its phase and the run (`phasegate workflow skip PHASE --run ID`)"
         }
         Invalid::RunUnclear { .. } => "say which run: its id after the name, or `--run ID`",
         Invalid::RunNotLive { .. }
