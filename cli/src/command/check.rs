@@ -3,6 +3,7 @@
 mod junit;
 mod transcripts;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -21,10 +22,13 @@ use crate::exit::Exit;
 use crate::output::Failure;
 use transcripts::{Mistake, Played};
 
+/// The most files beside the named ones that are looked at.
+const MAX_BESIDE: usize = 1000;
+
 /// The arguments of `phasegate check`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Files to check; default: all that apply to the project
+    /// Files to check; default: all that apply to the project. What a skill of them runs may be another skill of its folder
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Print each skill with every default and short form written out
@@ -45,20 +49,25 @@ pub struct Args {
 /// The project cannot be opened, a named file does not exist, or no config applies.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
-    let (files, mut diagnostics) = if args.files.is_empty() {
+    let Read { files, beside, problems: mut diagnostics } = if args.files.is_empty() {
         let project = context.find_project(&runtime)?;
         let found = runtime.discover(&project);
         let problems = found.problems.into_iter().chain(strays(&project.root)).collect::<Vec<_>>();
         if found.files.is_empty() && problems.is_empty() {
             return Err(nothing_to_check(&project.root));
         }
-        (found.files, problems)
+        Read { files: found.files, problems, ..Read::default() }
     } else {
         read_named(&args.files, context)?
     };
     let configs = files.iter().filter(|file| !matches!(file.kind, Kind::Prompt | Kind::Format)).count();
     let known = context.find_project(&runtime).map(|project| runtime.known(&project)).unwrap_or_default();
-    let compiled = compile_knowing(&files, &known);
+    let mut compiled = compile_knowing(&[files.as_slice(), beside.as_slice()].concat(), &known);
+    if !beside.is_empty() {
+        let own = compile(&files).policy;
+        compiled.policy.skills.retain(|skill| own.skill(&skill.name).is_some());
+        compiled.diagnostics.retain(|found| beside.iter().all(|file| file.path != found.path));
+    }
     diagnostics.extend(compiled.diagnostics);
     if args.files.is_empty() {
         diagnostics.extend(deprecated_files(&context.find_project(&runtime)?.root, &compiled.policy));
@@ -120,7 +129,17 @@ fn nothing_to_check(root: &Path) -> Failure {
         .with_help("run it in the project's folder or with `--project`, or make a config with `phasegate init`")
 }
 
-fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, Vec<Diagnostic>), Failure> {
+/// What is checked.
+#[derive(Default)]
+struct Read {
+    files: Vec<SourceFile>,
+    /// The skills beside named files.
+    beside: Vec<SourceFile>,
+    /// What could not be read.
+    problems: Vec<Diagnostic>,
+}
+
+fn read_named(paths: &[PathBuf], context: &Context) -> Result<Read, Failure> {
     let start = context.start()?;
     let (mut files, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
@@ -133,7 +152,24 @@ fn read_named(paths: &[PathBuf], context: &Context) -> Result<(Vec<SourceFile>, 
         problems.extend(found.problems);
     }
     problems.extend(files.iter().filter(|file| is_without_phases(file)).map(without_phases));
-    Ok((files, problems))
+    let beside = if files.iter().any(|file| file.kind == Kind::Skill) { beside(paths, &start) } else { Vec::new() };
+    Ok(Read { files, beside, problems })
+}
+
+/// The other skills in the folders of these files: what a skill runs may be one of them.
+fn beside(paths: &[PathBuf], start: &Path) -> Vec<SourceFile> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let named_files: BTreeSet<PathBuf> = paths.iter().map(|path| real(path)).collect();
+    let folders: BTreeSet<PathBuf> =
+        named_files.iter().filter_map(|path| path.parent()).map(Path::to_path_buf).collect();
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let others = entries.map(|entry| entry.path()).filter(|path| {
+        let end = path.extension().and_then(|end| end.to_str());
+        matches!(end, Some("yaml" | "yml" | "json")) && path.is_file() && !named_files.contains(&real(path))
+    });
+    let mut others: Vec<PathBuf> = others.take(MAX_BESIDE).collect();
+    others.sort_unstable();
+    others.iter().flat_map(|path| named(path, start).files).filter(|file| file.kind == Kind::Skill).collect()
 }
 
 /// Whether the file is a skill's that says nothing of phases. Where it says something wrong, that is a mistake of its own.

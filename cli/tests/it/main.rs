@@ -27,6 +27,7 @@ mod hook;
 mod in_force;
 mod init;
 mod init_local;
+mod init_parts;
 mod init_report;
 mod journal_size;
 mod killed_tasks;

@@ -54,6 +54,7 @@ pub use input::{Kind, Known, KnownServers, Level, SourceFile, TOGETHER};
 pub use instance::instance;
 pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
+pub use meaning::is_host_agent;
 pub use packs::{Lowered, Pack, packs};
 pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;

@@ -18,6 +18,8 @@ mod starts;
 mod table;
 mod uses;
 
+pub use agents::is_host_agent;
+
 pub(crate) use cover::covers;
 pub(crate) use names::check_settings;
 pub(crate) use uses::can_hold;

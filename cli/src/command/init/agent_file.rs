@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Change, InstallScope, Places};
+use phasegate_config::is_host_agent;
 use phasegate_core::policy::Skill;
 
 use super::setting::Setting;
 use super::settings::Config;
 
-/// A new definition of each subagent of the skills that apply, a person's own among them, on each platform that keeps
-/// definitions as files and has none of it.
+/// A new definition of each subagent of the skills that were asked for and of what they run, and of those that guard its
+/// start; on each platform that keeps definitions as files and has none of it.
 pub(crate) fn changes(setting: &Setting<'_>, config: &Config) -> Vec<Change> {
     let mut agents: BTreeMap<&str, &Skill> = BTreeMap::new();
-    let mut open: Vec<&Skill> = config.policy.skills.iter().collect();
-    while let Some(skill) = open.pop() {
-        // Of a skill that guards no start the subagent may be one of the client's own.
-        let own = skill.phases.iter().filter(|_| skill.starts_by_itself()).filter_map(|phase| phase.done_by.as_deref());
-        for kind in own {
+    let asked = |skill: &Skill| config.skills.contains(&skill.name);
+    let mut open: Vec<(&Skill, bool)> = config.policy.skills.iter().map(|skill| (skill, asked(skill))).collect();
+    while let Some((skill, asked)) = open.pop() {
+        // Of a skill that nobody asked for and that guards no start the subagent may be one of a plugin.
+        let own = skill.phases.iter().filter(|_| asked || skill.starts_by_itself());
+        for kind in own.filter_map(|phase| phase.done_by.as_deref()).filter(|kind| !is_host_agent(kind)) {
             agents.entry(kind).or_insert(skill);
         }
-        open.extend(&skill.children);
+        open.extend(skill.children.iter().map(|child| (child, asked)));
     }
     let (project, home) = (&setting.project.root, &setting.runtime.locations.home);
     let root = match setting.scope {

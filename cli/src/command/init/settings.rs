@@ -26,7 +26,7 @@ pub(crate) struct Config {
     pub(crate) of_skills: Mode,
     /// What it means.
     pub(crate) policy: Policy,
-    /// The skills that were asked for, and those that they consist of and that guard the start of an agent.
+    /// The skills that were asked for, and those that they consist of and that subagents do.
     pub(crate) skills: Vec<String>,
     /// The mode in a config that is there already, where another was asked for.
     pub(crate) other_mode: Option<Mode>,
@@ -85,14 +85,15 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
     Ok(Config { change, mode, of_skills, policy: compiled.policy, skills, other_mode })
 }
 
-/// The skills that these consist of and that begin before an agent is started: they deny its start anywhere else.
+/// The skills that these consist of and that a subagent does, or that begin before it is started and so guard the start.
 fn parts(skills: &[String], policy: &Policy) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Vec<&Skill> = skills.iter().filter_map(|name| policy.skill(name)).collect();
     while let Some(skill) = open.pop() {
         for child in &skill.children {
             let is_new = !skills.contains(&child.name) && !found.contains(&child.name);
-            if is_new && child.starts_by_itself() {
+            let is_done_by_one = child.phases.iter().any(|phase| phase.done_by.is_some());
+            if is_new && (is_done_by_one || child.starts_by_itself()) {
                 found.push(child.name.clone());
             }
             open.push(child);

@@ -23,11 +23,16 @@ const HOST_AGENTS: [&str; 9] = [
     "statusline-setup",
 ];
 
+/// Whether agent hosts have a subagent of this type without a file.
+#[must_use]
+pub fn is_host_agent(kind: &str) -> bool {
+    HOST_AGENTS.contains(&kind)
+}
+
 /// Reports them: as warnings, because a plugin or a teammate's folder may have one.
 pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     let Some(own) = &known.agents else { return };
-    let is_known =
-        |kind: &str| kind.is_empty() || kind.contains('*') || own.contains(kind) || HOST_AGENTS.contains(&kind);
+    let is_known = |kind: &str| kind.is_empty() || kind.contains('*') || own.contains(kind) || is_host_agent(kind);
     let all = || own.iter().map(String::as_str).chain(["main", "subagent"]).chain(HOST_AGENTS);
     let suggested =
         |kind: &str| did_you_mean(kind, all()).unwrap_or_else(|| format!("the types here are {}", listed(all())));
