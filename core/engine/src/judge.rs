@@ -334,7 +334,7 @@ impl<'a> SkillPart<'a> {
             }
             this.labels = Cow::Owned(labels);
         }
-        let mut lines = skill.phases.iter().flat_map(Phase::enters);
+        let mut lines = listed::lines(skill);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
     }

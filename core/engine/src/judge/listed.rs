@@ -1,5 +1,13 @@
 //! How a phase lists a call, where its lines may have conditions of their own (rules 3.2).
 
+use crate::matcher::Matcher;
+use crate::policy::Skill;
+
+/// All lines that name calls: those of the phases, of their gates, and of the runs that they consist of.
+pub(super) fn lines(skill: &Skill) -> impl Iterator<Item = &Matcher> {
+    skill.phases.iter().flat_map(|phase| phase.allowed.iter().chain(phase.run.iter().flat_map(|run| &run.enters)))
+}
+
 /// Whether a phase lists a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Listed {
