@@ -135,6 +135,38 @@ fn a_denial_is_explained_with_its_run_its_line_and_the_way_out() {
 }
 
 #[test]
+fn of_a_tree_the_run_that_denied_is_named_and_a_held_stop_has_no_rule_of_calls() {
+    let world = World::guarded("block");
+    world.write(
+        ".phasegate/skills/part.yaml",
+        "skill: part\ndescription: D.\nmode: block\nunlisted: read_only\nphases:\n  \
+         work: {allowed: [{writes: a.md}], done_when: {ok: {writes: a.md}}}\n",
+    );
+    world.write(
+        ".phasegate/skills/whole.yaml",
+        "skill: whole\ndescription: D.\nmode: block\nfinish: required\nphases: {one: {run: part}}\n",
+    );
+    world.start("s");
+    let skill = json!({"skill": "whole"});
+    world.call("s", "t1", "Skill", skill.clone());
+    world.ok("s", "t1", "Skill", skill);
+    let why_last = || {
+        let seq = shown(&world).iter().rfind(|record| record["decision"] == "deny").unwrap()["seq"].to_string();
+        (value(&world, &["--json", "audit", "why", &seq], 0), world.run(&["audit", "why", &seq], 0))
+    };
+    crate::support::denied(&world.call("s", "t2", "Write", json!({"file_path": "b.md", "content": "x"})), "unlisted");
+    let (of_call, text) = why_last();
+    let runs = of_call["runs"].as_array().unwrap();
+    let said: Vec<(&Value, &Value)> = runs.iter().map(|run| (&run["skill"], &run["decision"]["effect"])).collect();
+    assert_eq!(said, [(&json!("whole"), &Value::Null), (&json!("part"), &json!("deny"))], "{of_call}");
+    assert!(text.contains("a part of r1; it says deny (no reachable phase lists it"), "{text}");
+    world.frame("s", "Stop", json!({"stop_hook_active": false}));
+    let (of_stop, text) = why_last();
+    assert_eq!(of_stop["because"], "a skill that must be finished is not (rules 3.1, `finish: required`)");
+    assert!(!text.contains("no reachable phase"), "{text}");
+}
+
+#[test]
 fn a_record_that_engine_or_policy_would_decide_otherwise_is_told() {
     let world = lived("block");
     let denied = shown(&world).into_iter().find(|record| record["decision"] == "deny").unwrap();

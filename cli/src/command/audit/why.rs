@@ -80,7 +80,7 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     let code = decision.code.map(|code| format!(" [{code}]")).unwrap_or_default();
     row("answer", &format!("{}{code}", event::effect(decision.effect)));
     let gate = match decision.gate {
-        Some(Gate::Phase) => decision.line.map_or("the phases of the live runs", because),
+        Some(Gate::Phase) => reason_of(decision).unwrap_or("the phases of the live runs"),
         Some(Gate::Protection) => "it would change a protected path",
         Some(Gate::Registry) => "only the main agent registers what commands do",
         Some(Gate::Pin) => "the tool's description changed since it was first seen",
@@ -101,6 +101,16 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
     decision.missing.iter().for_each(|missing| row("missing", missing));
     for call in &decision.next_calls {
         row("allowed next", &format!("{} {}", call.tool, call.input));
+    }
+}
+
+/// Why the phase of a run decided so.
+fn reason_of(decision: &Decision) -> Option<&'static str> {
+    match decision.code {
+        Some(Code::Unfinished) => Some("a skill that must be finished is not (rules 3.1, `finish: required`)"),
+        Some(Code::Stopped) => Some("the run stands still until a person says how it goes on (rules 3.1)"),
+        Some(Code::HeldElsewhere) => Some("another session works on the parts of the run (rules 3.1)"),
+        _ => decision.line.map(because),
     }
 }
 
@@ -129,12 +139,19 @@ fn said(opinion: &Opinion) -> String {
         opinion.phase.green(),
         event::mode_word(opinion.mode)
     );
+    let of = opinion.part_of.as_ref().map(|whole| format!(", a part of {whole}")).unwrap_or_default();
+    let forbids = if opinion.has_parts { "; its parts judge calls, it only forbids" } else { "" };
     match &opinion.decision {
         Some(decision) => {
-            let line = decision.line.map(|line| format!(" ({})", because(line))).unwrap_or_default();
-            format!("{place}; alone it says {}{line}", event::effect(decision.effect))
+            let line = reason_of(decision).map(|line| format!(" ({line})")).unwrap_or_default();
+            let alone = match (opinion.has_parts, &opinion.part_of) {
+                (true, _) => "alone it and its parts say",
+                (false, Some(_)) => "it says",
+                (false, None) => "alone it says",
+            };
+            format!("{place}{of}{forbids}; {alone} {}{line}", event::effect(decision.effect))
         }
-        None => place,
+        None => format!("{place}{of}{forbids}"),
     }
 }
 
@@ -162,6 +179,7 @@ fn as_json(session: &str, again: &Again) -> Value {
         .map(|opinion| {
             json!({
                 "run": opinion.run,
+                "part_of": opinion.part_of,
                 "skill": opinion.skill,
                 "phase": opinion.phase,
                 "mode": event::mode_word(opinion.mode),
@@ -183,7 +201,7 @@ fn as_json(session: &str, again: &Again) -> Value {
         "facts": past.facts,
         "runs": runs,
         "decision": past.decision,
-        "because": past.decision.as_ref().and_then(|decision| decision.line).map(because),
+        "because": past.decision.as_ref().and_then(reason_of),
         "records": past.records,
         "problem": past.problem,
         "again": outcome,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{self, Run};
+use phasegate_core::state::{self, Run, Status};
 use phasegate_core::{Code, Decision, Event, Policy, State, records};
 
 use super::history::{History, Past, without_digests};
@@ -20,7 +20,7 @@ use crate::snapshot::SessionSnapshot;
 pub struct Again {
     /// The record.
     pub past: Past,
-    /// The runs that were live before it, and what each of them says to the event when it is asked alone.
+    /// The runs that were live before it, and what each tree of them says to the event when it is asked alone.
     pub opinions: Vec<Opinion>,
     /// What deciding it again gives; the text says why it cannot be decided again.
     pub outcome: Result<Outcome, String>,
@@ -31,13 +31,18 @@ pub struct Again {
 pub struct Opinion {
     /// The run's id.
     pub run: String,
+    /// The id of the live run that it is a part of.
+    pub part_of: Option<String>,
+    /// Whether it has live parts.
+    pub has_parts: bool,
     /// The name of its skill.
     pub skill: String,
     /// The name of the phase that it was in.
     pub phase: String,
     /// What its violations lead to.
     pub mode: Mode,
-    /// Its answer; `None` where the event asks for none, or its policy is gone.
+    /// The answer of its tree: of the run that gave it, or of the root where no run is named. `None` where the event asks
+    /// for none, or its policy is gone.
     pub decision: Option<Decision>,
 }
 
@@ -114,12 +119,59 @@ impl Runtime {
 
 /// What the runs that were live before a record say to its event.
 fn opinions(policy: Result<&Arc<Policy>, &Problem>, before: &State, past: &Past) -> Vec<Opinion> {
-    match (policy, Event::from_value(without_digests(past.event.clone()))) {
-        (Ok(policy), Ok(event)) if past.problem.is_none() => {
-            before.live_runs().map(|run| opinion(policy, before, run, &event, past)).collect()
+    let mut opinions: Vec<Opinion> = before.live_runs().map(|run| named(before, run)).collect();
+    if let (Ok(policy), Ok(event)) = (policy, Event::from_value(without_digests(past.event.clone())))
+        && past.problem.is_none()
+    {
+        for root in before.live_runs().filter(|run| part_of(before, run).is_none()) {
+            let decision = of_tree(policy, before, root, &event, past);
+            let gave = |one: &&mut Opinion| decision.as_ref().is_some_and(|decision| gave(before, root, one, decision));
+            let mut givers: Vec<&mut Opinion> = opinions.iter_mut().filter(gave).collect();
+            match givers.as_mut_slice() {
+                [one] => one.decision = decision,
+                _ => opinions
+                    .iter_mut()
+                    .filter(|one| one.run == root.id)
+                    .for_each(|one| one.decision.clone_from(&decision)),
+            }
         }
-        _ => before.live_runs().map(named).collect(),
     }
+    opinions
+}
+
+/// What a tree of runs says alone: the engine is asked with a state in which no other run is live.
+fn of_tree(policy: &Policy, before: &State, root: &Run, event: &Event, past: &Past) -> Option<Decision> {
+    let mut alone = before.clone();
+    alone.project.runs.retain(|run| is_below(before, run, root));
+    alone.session.runs.retain(|run| is_below(before, run, root));
+    decided_by(policy, &alone, event, &past.facts).decision
+}
+
+/// Whether a decision of a tree names this run of it.
+fn gave(before: &State, root: &Run, one: &Opinion, decision: &Decision) -> bool {
+    let of_tree = before.run(&one.run).is_some_and(|run| is_below(before, run, root));
+    let phase = decision.phase_before.as_ref().or(decision.phase.as_ref());
+    of_tree && decision.skill.as_ref() == Some(&one.skill) && phase == Some(&one.phase)
+}
+
+/// Whether a run is the root, or one that was begun for it, however far down.
+fn is_below(state: &State, run: &Run, root: &Run) -> bool {
+    let mut at = Some(run);
+    // No tree is deeper than there are runs, whatever the parents in a state say.
+    for _ in 0..=state.project.runs.len().saturating_add(state.session.runs.len()) {
+        match at {
+            Some(run) if run.id == root.id => return true,
+            Some(run) => at = run.parent.as_deref().and_then(|parent| state.run(parent)),
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The live run that a live run is a part of.
+fn part_of<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
+    let parent = state.run(run.parent.as_deref()?)?;
+    (parent.status == Status::Active && run.branch.is_some()).then_some(parent)
 }
 
 /// What deciding a record again gives, or why it cannot be.
@@ -156,16 +208,17 @@ fn compared(policy: &Policy, before: &State, event: &Event, past: &Past, after: 
     Outcome { decision: answer.decision, differs }
 }
 
-/// What a run says alone: the engine is asked with a state in which no other run is live.
-fn opinion(policy: &Policy, before: &State, run: &Run, event: &Event, past: &Past) -> Opinion {
-    let mut alone = before.clone();
-    alone.project.runs.retain(|other| other.id == run.id);
-    alone.session.runs.retain(|other| other.id == run.id);
-    Opinion { decision: decided_by(policy, &alone, event, &past.facts).decision, ..named(run) }
-}
-
-fn named(run: &Run) -> Opinion {
-    Opinion { run: run.id.clone(), skill: run.skill.clone(), phase: run.phase.clone(), mode: run.mode, decision: None }
+fn named(state: &State, run: &Run) -> Opinion {
+    let is_part = |other: &Run| part_of(state, other).is_some_and(|parent| parent.id == run.id);
+    Opinion {
+        run: run.id.clone(),
+        part_of: part_of(state, run).map(|parent| parent.id.clone()),
+        has_parts: state.live_runs().any(is_part),
+        skill: run.skill.clone(),
+        phase: run.phase.clone(),
+        mode: run.mode,
+        decision: None,
+    }
 }
 
 fn why_not(past: &Past, policy: Option<Problem>, event: Option<String>) -> String {
