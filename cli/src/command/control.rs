@@ -159,15 +159,28 @@ fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
     let (note, help) = match sign.filter(|_| for_a_person) {
         // The decision's own remedy can be this command.
         Some(sign) => (format!("; {}, so the command counts as the agent's", because(sign)), instead(sign)),
-        None => (String::new(), decision.recovery.clone()),
+        None => (String::new(), typed_instead(decision).unwrap_or_else(|| decision.recovery.clone())),
     };
+    // What an agent would call, a person types.
+    let reason = decision.reason.trim_end_matches("; call deactivate_skill first");
     // A name that nothing has is a mistake of the command line.
     let exit = if decision.code == Some(Code::SkillUnknown) { Exit::Failed } else { Exit::No };
     Failure {
         exit,
         code: decision.code,
-        message: format!("{}{note}", decision.reason),
+        message: format!("{reason}{note}"),
         help: Some(help).filter(|help| !help.is_empty()),
+    }
+}
+
+/// What a person types, where the remedy of a refusal is an agent's or a prompt.
+fn typed_instead(decision: &Decision) -> Option<String> {
+    match decision.code? {
+        Code::InputsMissing => Some("write each as NAME=VALUE behind the name of the skill".to_owned()),
+        Code::SkillActive => {
+            Some("`phasegate deactivate` ends it; `phasegate status` shows where it stands".to_owned())
+        }
+        _ => None,
     }
 }
 

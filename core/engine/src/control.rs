@@ -288,8 +288,9 @@ pub(crate) fn invoked(
         return Ok(());
     }
     // Words after the name of a skill without inputs are for the agent.
-    let values = inputs::given(skill, args.filter(|_| !skill.inputs.is_empty()).unwrap_or(&Value::Null));
-    let skill = inputs::instance(policy, skill, &values)?;
+    let args = args.filter(|_| !skill.inputs.is_empty()).unwrap_or(&Value::Null);
+    let values = inputs::given(skill, args);
+    let skill = inputs::instance(policy, skill, &values).map_err(|_| inputs::refused(skill, &values, args))?;
     let call = draft.state().session.calls.last().filter(|call| by == By::Agent && call.tool == SKILL);
     let call = call.and_then(|call| call.id.clone());
     begin(draft, skill, Beginning { call, ..Beginning::asked(by, None) });
@@ -315,7 +316,7 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) ->
     }
     let skill = known(policy, name)?;
     let values = inputs::given(skill, inputs);
-    let skill = inputs::instance(policy, skill, &values)?;
+    let skill = inputs::instance(policy, skill, &values).map_err(|_| inputs::refused(skill, &values, inputs))?;
     if let Some(state) = state {
         let text = |key: &str| state.get(key).and_then(Value::as_str);
         let value = state.get("value").unwrap_or(&Value::Null);

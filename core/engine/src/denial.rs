@@ -151,6 +151,8 @@ pub enum DenialKind {
         skill: String,
         /// Its inputs, each with the pattern of its values.
         inputs: Vec<(String, String)>,
+        /// What is wrong with what was given, each as a phrase: a name that is none of its inputs, a value that it refuses.
+        wrong: Vec<String>,
     },
     /// No skill has this name.
     SkillUnknown {

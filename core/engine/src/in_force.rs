@@ -153,7 +153,7 @@ pub(crate) fn begin(
     let skill = activation::known(policy, name)?;
     let values = if scope == Scope::Project { inputs::given(skill, inputs) } else { Values::new() };
     if !inputs::fit(skill, &values) {
-        return Err(inputs::refused(skill));
+        return Err(inputs::refused(skill, &values, inputs));
     }
     // What is asked for here is there when the command is carried out.
     inputs::made(world, policy, skill, &values);

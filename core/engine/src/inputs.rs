@@ -1,7 +1,8 @@
 //! What a run with inputs begins with. A run with values follows an instance: the skill with its values put in, which the runtime makes before `step` and adds
 //! to the policy as it adds the skills of earlier configs (rules 3.1).
 
-use alloc::string::ToString as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use serde_json::Value;
@@ -11,9 +12,16 @@ use crate::denial::DenialKind;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::input::{Input, Instance, Values};
+use crate::one_line::one_line;
+use crate::phrase;
 use crate::policy::{Policy, Skill, Start};
 use crate::slash_command;
 use crate::tool::Call;
+
+/// The most mistakes in what is given that are named.
+const MAX_WRONG: usize = 3;
+/// The most characters of a name or a value in a message.
+const MAX_SHOWN_CHARS: usize = 40;
 
 /// The values of the skill's inputs that these arguments give: an object of texts, or a text with words `name=value`. Of a
 /// skill with one input, one word alone is its value. A value that is given twice is none.
@@ -82,7 +90,7 @@ pub(crate) fn instance<'p>(policy: &'p Policy, skill: &'p Skill, values: &Values
     let made = policy.earlier.iter().find(|made| {
         made.name == skill.name && made.instance_of.as_ref() == Some(&skill.version) && made.values() == *values
     });
-    made.filter(|_| fit(skill, values)).ok_or_else(|| refused(skill))
+    made.filter(|_| fit(skill, values)).ok_or_else(|| refused(skill, values, &Value::Null))
 }
 
 /// What a run follows that a phase runs with these values, and those that the skill has already. Where it is not made
@@ -107,10 +115,29 @@ pub(crate) fn made<'p>(
     }
 }
 
-/// That the skill does not begin with the values that are given.
-pub(crate) fn refused(skill: &Skill) -> DenialKind {
+/// That the skill does not begin with the values that are given, which were read from these arguments.
+pub(crate) fn refused(skill: &Skill, values: &Values, args: &Value) -> DenialKind {
     let pair = |input: &Input| (input.name.clone(), input.pattern.clone());
-    DenialKind::InputsMissing { skill: skill.name.clone(), inputs: skill.inputs.iter().map(pair).collect() }
+    let input = |name: &str| skill.inputs.iter().find(|input| input.name == name);
+    let mut wrong: Vec<String> = Vec::new();
+    for (name, value) in values {
+        match input(name) {
+            None => wrong.push(format!("`{}` is none of them", shown(name))),
+            Some(_) if value.is_empty() => wrong.push(format!("`{name}` has no value, or several")),
+            Some(input) if !input.takes(value) => wrong.push(format!("`{name}` does not take `{}`", shown(value))),
+            Some(_) => {}
+        }
+    }
+    let pairs = args.as_str().into_iter().flat_map(str::split_whitespace).filter_map(|word| word.split_once('='));
+    let unknown = pairs.filter(|(name, _)| input(name).is_none());
+    wrong.extend(unknown.map(|(name, _)| format!("`{}` is none of them", shown(name))));
+    wrong.truncate(MAX_WRONG);
+    DenialKind::InputsMissing { skill: skill.name.clone(), inputs: skill.inputs.iter().map(pair).collect(), wrong }
+}
+
+/// The beginning of what was given, for a message.
+fn shown(text: &str) -> String {
+    phrase::cut(&one_line(text), MAX_SHOWN_CHARS)
 }
 
 /// Why a call may not invoke a skill: its run could not begin with what the call gives. `live` are the values of its live
@@ -124,7 +151,7 @@ pub(crate) fn hindered(skill: &Skill, call: &Call, live: Option<&Values>) -> Opt
         Some(live) if values.is_empty() || *live == values => None,
         Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone() }),
         None if fit(skill, &values) => None,
-        None => Some(refused(skill)),
+        None => Some(refused(skill, &values, call.input.get("args").unwrap_or(&Value::Null))),
     }
 }
 

@@ -319,7 +319,7 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
             let reason = format!("skill \"{skill}\" is already active; call deactivate_skill first");
             refused(Code::SkillActive, reason)
         }
-        Kind::InputsMissing { skill, inputs } => inputs_missing(skill, inputs),
+        Kind::InputsMissing { skill, inputs, wrong } => inputs_missing(skill, inputs, wrong),
         Kind::SkillUnknown { name, available } => {
             let reason = format!("unknown skill \"{name}\"; available skills: [{}]", available.join(", "));
             refused(Code::SkillUnknown, reason)
@@ -390,18 +390,19 @@ fn waits(named: &NamedElement) -> String {
     }
 }
 
-fn inputs_missing(skill: &str, inputs: &[(String, String)]) -> Rendered {
+fn inputs_missing(skill: &str, inputs: &[(String, String)], wrong: &[String]) -> Rendered {
     if inputs.is_empty() {
         return by_remedy(Gate::Control, Code::InputsMissing, format!("skill \"{skill}\" has no inputs"));
     }
     let needs: Vec<String> = inputs.iter().map(|(name, pattern)| format!("`{name}` (`{pattern}`)")).collect();
     let values: Vec<String> = inputs.iter().map(|(name, _)| format!("{name}=VALUE")).collect();
     let (needs, values) = (needs.join(", "), values.join(" "));
+    let wrong = if wrong.is_empty() { String::new() } else { format!("; {}", wrong.join(", ")) };
     Rendered {
         gate: Gate::Control,
         code: Code::InputsMissing,
         reason: format!(
-            "skill \"{skill}\" begins with a value for each of its inputs, of letters, digits and `._-/@+:=`: {needs}"
+            "skill \"{skill}\" begins with a value for each of its inputs, of letters, digits and `._-/@+:=`: {needs}{wrong}"
         ),
         recovery: format!(
             "Give `{values}` as the arguments where the skill is invoked, or ask the user to type `{} activate {skill} \

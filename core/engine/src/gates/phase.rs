@@ -2,6 +2,8 @@
 
 use alloc::string::String;
 
+use serde_json::Value;
+
 use crate::branch_start::BranchStart;
 use crate::control;
 use crate::decision::Effect;
@@ -9,6 +11,7 @@ use crate::denial::{DecidingRun, Denial, DenialKind};
 use crate::eval::World;
 use crate::gate::Context;
 use crate::in_force;
+use crate::input::Values;
 use crate::inputs;
 use crate::policy::{Mode, Skill};
 use crate::remedy;
@@ -47,7 +50,7 @@ fn without_inputs(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial
     let Context { policy, state, call, caller, .. } = *context;
     let Some(skill) = inputs::invoked(policy, call) else {
         let skill = start::unbegun(policy, state, call, caller)?;
-        return Some(of_inputs(context, skill, inputs::refused(skill)));
+        return Some(of_inputs(context, skill, inputs::refused(skill, &Values::new(), &Value::Null)));
     };
     let live = state.live_runs().find(|run| run.skill == skill.name).map(|run| (&run.id, &run.version));
     let live = live.filter(|(id, _)| !control::finished(world, policy, state, id));
