@@ -166,6 +166,7 @@ mod npm;
 pub mod slash_command;
 pub mod inputs;
 mod deprecated;
+mod plan_notice;
 mod run_status;
 mod arguments;
 mod meant;

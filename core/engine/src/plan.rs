@@ -87,7 +87,7 @@ pub(crate) struct PlanFault {
 impl fmt::Display for PlanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
-            Some(path) => write!(f, "a plan in `{path}` that can be worked on: {}", self.what),
+            Some(path) => write!(f, "a plan in `{path}` that can be worked on: {}; correct the file", self.what),
             None => f.write_str(&self.what),
         }
     }

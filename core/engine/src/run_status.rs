@@ -112,7 +112,6 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
     let atoms: Vec<u32> = missing.calls.iter().map(|test| test.atom).collect();
     let uncounted = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom));
     let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
-    let requires = next.and_then(|next| next.requires.as_ref());
     let finished = done == Done::Yes && can_finish(world, skill, run, Here { index, done: Some(done) });
     let details = json!({
         "run": run.id,
@@ -122,7 +121,7 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         "needs": missing.phrases,
         "uncounted": uncounted.map(|one| rendering::uncounted(one.why)),
         "next": next.map(|next| next.name.as_str()),
-        "next_requires": requires.map(|condition| world.missing_there(run, condition).phrases).unwrap_or_default(),
+        "next_requires": next.map(|next| world.missing_to_enter(run, next).phrases).unwrap_or_default(),
         "finished": finished,
         "left_by": match skill.leave_skill {
             LeaveSkill::Agent => "agent",

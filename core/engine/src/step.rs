@@ -38,6 +38,7 @@ use crate::observe;
 use crate::own_action;
 use crate::past;
 use crate::pins::MANAGE;
+use crate::plan_notice;
 use crate::policy::{Mode, Policy};
 use crate::question;
 use crate::rendering;
@@ -138,6 +139,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(&mut world, policy, &mut draft, event);
     deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
+    plan_notice::tell(&mut world, policy, state, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
     past::ended(policy, state, &mut draft, event);
 
