@@ -132,7 +132,7 @@ fn write(context: &Context, name: &str, text: &str) -> Result<Exit, Failure> {
     fs::create_dir_all(&folder).map_err(failed)?;
     fs::write(&path, text).map_err(failed)?;
     context.out.line(format_args!("wrote {}", path.strip_prefix(&project.root).unwrap_or(&path).display().bold()));
-    context.out.line("  change it, then run `phasegate check`; `phasegate init` guards the project");
+    context.out.line("  change it, then run `phasegate check`; `phasegate init`, once, has a client guarded by it");
     context.out.line("  `phasegate check --tests` plays transcripts in `.phasegate/tests` that say what they expect");
     Ok(Exit::Done)
 }

@@ -226,7 +226,7 @@ pub(crate) fn end_of(run: &Value) -> String {
     let skill = text(run, "skill_name");
     match text(run, "left_by") {
         "human" => format!("`phasegate deactivate {skill}` ends the skill"),
-        "finished" => "the next call outside of it ends the skill".to_string(),
+        "finished" => "the skill ends with the next call that is no part of it".to_string(),
         _ => format!("the agent or `phasegate deactivate {skill}` ends the skill"),
     }
 }

@@ -90,7 +90,7 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
         "current_phase": run.get("current_phase"),
         "phase_artifacts": artifacts(skill, run),
         "skipped_phases": skipped.map(|one| text(one, "phase")).collect::<Vec<_>>(),
-        "current_wave": run.pointer("/plan/wave").cloned().unwrap_or_else(|| json!(1)),
+        "current_wave": run.pointer("/plan/wave").cloned().unwrap_or_else(|| last_wave(&tasks)),
         "executing_tasks": executing.map(|task| text(task, "id")).collect::<Vec<_>>(),
         "wave_gates": gates(run),
         "updated_at": timestamp::timestamp(now()),
@@ -100,6 +100,13 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
         fields.insert("tasks".to_string(), Value::from(tasks));
     }
     graph
+}
+
+/// The last wave of tasks that are all over; the first one of others.
+fn last_wave(tasks: &[Value]) -> Value {
+    let wave = |task: &Value| task.get("wave").and_then(Value::as_u64);
+    let over = tasks.iter().all(|task| text(task, "status") == "completed");
+    json!(tasks.iter().filter(|_| over).filter_map(wave).max().unwrap_or(1))
 }
 
 fn now() -> i64 {
