@@ -79,7 +79,7 @@ impl ArtifactTest {
     /// ending that its files have (`spec.md`).
     #[must_use]
     pub fn file_name(&self) -> String {
-        if !self.content.text.contains(['*', '?', '{', ' ']) {
+        if self.names_one() {
             return self.content.text.clone();
         }
         let last = self.content.text.rsplit(['/', ' ']).next().unwrap_or_default();
@@ -89,6 +89,23 @@ impl ArtifactTest {
             Some(ending) => format!("{}.{ending}", self.name),
             None => self.name.clone(),
         }
+    }
+}
+
+impl ArtifactTest {
+    /// That files are there, and none of them is new or changed.
+    #[must_use]
+    pub fn is_as_before(&self) -> String {
+        if self.names_one() {
+            format!("`{}` is as it was before the phase", self.content.text)
+        } else {
+            format!("no file of the artifact `{}` is other than before the phase", self.name)
+        }
+    }
+
+    /// Whether one path selects its files, and no pattern.
+    fn names_one(&self) -> bool {
+        !self.content.text.contains(['*', '?', '{', ' '])
     }
 }
 
@@ -224,11 +241,15 @@ impl Marks {
         let count = |path: &String| counts.get(path).and_then(Value::as_u64).filter(|count| *count > 0);
         let mut places = files.keys().filter_map(|path| Some((path, count(path)?)));
         let named: Vec<String> =
-            places.by_ref().take(3).map(|(path, count)| alloc::format!("{count} in `{path}`")).collect();
+            places.by_ref().take(3).map(|(path, count)| format!("{} in `{path}`", of_times(count))).collect();
         let more = places.count();
         let more = if more == 0 { String::new() } else { alloc::format!(", and some in {more} more files") };
-        (!named.is_empty()).then(|| alloc::format!("{}{more}", named.join(", ")))
+        (!named.is_empty()).then(|| format!("found {}{more}", named.join(", ")))
     }
+}
+
+fn of_times(count: u64) -> String {
+    if count == 1 { String::from("once") } else { format!("{count} times") }
 }
 
 /// The files that are new or changed: those of `now` whose bytes were not there before, under their name or another one.

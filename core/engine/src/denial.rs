@@ -487,6 +487,8 @@ pub enum Guidance {
     },
     /// The call is a command to phasegate that a person gives: what the person types.
     OfPeople(String),
+    /// The phase is over that the subagent was started for.
+    Over,
     /// In the strict form: where the run stands.
     Strict(Box<Standing>),
 }

@@ -400,8 +400,9 @@ impl<'a> World<'a> {
                 out.gates.push(gate);
             }
             Condition::Artifact(test) if self.is_absent(test, run) => {
-                out.words.push(format!("{} not found: {condition}", test.file_name()));
-                out.phrases.push(format!("{} not found: {}", test.file_name(), phrase::wanted(condition)));
+                let absence = self.absence(test);
+                out.words.push(format!("{absence}: {condition}"));
+                out.phrases.push(format!("{absence}: {}", phrase::wanted(condition)));
                 out.more = true;
             }
             Condition::Artifact(test) => {
@@ -411,6 +412,7 @@ impl<'a> World<'a> {
                     _ => None,
                 };
                 let found = match &files {
+                    Value::Object(_) if fault.is_some() => String::new(),
                     Value::Object(_) => self.places(test, run),
                     _ => UNKNOWN_FILES.into(),
                 };

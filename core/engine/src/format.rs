@@ -6,7 +6,12 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::matcher::ArgTest;
+use serde_json::Value;
+
+use crate::matcher::{ArgIs, ArgTest};
+
+/// The most values of a field that are named.
+const MAX_VALUES: usize = 5;
 
 /// What the files of an artifact must be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +65,24 @@ pub struct Schema {
     pub file: String,
     /// Its text, as JSON.
     pub schema: String,
+}
+
+/// The values that a field of the front matter may have, where they are listed: `` `passed` or `failed` ``. Long lists are cut.
+#[must_use]
+pub fn values(is: &ArgIs) -> Option<String> {
+    let shown = |value: &Value| match value {
+        Value::String(text) => alloc::format!("`{text}`"),
+        other => alloc::format!("`{other}`"),
+    };
+    match is {
+        ArgIs::Equal(value) => Some(shown(value)),
+        ArgIs::OneOf(values) if values.len() > MAX_VALUES => {
+            let first: Vec<String> = values.iter().take(MAX_VALUES).map(shown).collect();
+            Some(alloc::format!("{} or {} others", first.join(", "), values.len().saturating_sub(MAX_VALUES)))
+        }
+        ArgIs::OneOf(values) => Some(values.iter().map(shown).collect::<Vec<_>>().join(" or ")),
+        ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Present(_) => None,
+    }
 }
 
 /// What a line of a text must be.

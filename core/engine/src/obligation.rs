@@ -14,7 +14,7 @@ use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::holding;
-use crate::matcher::{Matcher, Use};
+use crate::matcher::{AgentTest, Matcher, Use};
 use crate::phrase;
 use crate::plan::PlanProgress;
 use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
@@ -58,7 +58,8 @@ pub(crate) fn derive(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     for id in announced {
         let run = draft.run(&id).filter(|run| run.status == Status::Active && is_told(draft.state(), run));
         let due = run.and_then(|run| {
-            let text = of_run(policy, draft.state(), run, draft.is_under_way(&id))?;
+            let reader = Reader { under_way: draft.is_under_way(&id), does: false };
+            let text = of_run(policy, draft.state(), run, reader)?;
             Some(Change::ObligationDue { run: run.id.clone(), visit: run.visit, text })
         });
         match due {
@@ -108,15 +109,43 @@ fn is_told(state: &State, run: &Run) -> bool {
 /// What is told with the answer to an event of a subagent; `None`: all that is owed. At its start a subagent that does a run
 /// is told of that one, every other one of the runs that no subagent does. What the main agent has to be told stays as it is.
 pub(crate) fn of_subagent(policy: &Policy, state: &State, event: &Event) -> Option<Vec<Obligation>> {
-    let EventKind::SubagentStart { id, .. } = &event.kind else { return owed_to(state, event) };
+    let EventKind::SubagentStart { id, .. } = &event.kind else {
+        let owed = owed_to(state, event)?;
+        return Some(owed.into_iter().map(|owed| as_doer(policy, state, event, owed)).collect());
+    };
     let doer = tree::bound_doer(state, id);
     let is_for = |run: &&Run| tree::bound_to(run) == doer && (doer.is_some() || !tree::is_element(state, run));
     let told = state.live_runs().filter(is_for).filter_map(|run| {
-        let kind = ObligationKind::Context(of_run(policy, state, run, false)?);
-        let id = format!("{}{}", obligation_prefix(&run.id), run.visit);
-        Some(Obligation { id, kind, given: state.session.events, call: None })
+        let does = does_phase(policy, state, run, id);
+        let kind = ObligationKind::Context(of_run(policy, state, run, Reader { under_way: false, does })?);
+        Some(Obligation { id: of_visit(run), kind, given: state.session.events, call: None })
     });
     Some(told.collect())
+}
+
+/// The id of the obligation that tells where a run stands.
+fn of_visit(run: &Run) -> String {
+    format!("{}{}", obligation_prefix(&run.id), run.visit)
+}
+
+/// What is owed, as the subagent reads it that does the phase of the run.
+fn as_doer(policy: &Policy, state: &State, event: &Event, owed: Obligation) -> Obligation {
+    let run = obligation_run(&owed.id).and_then(|id| state.run(id)).filter(|run| of_visit(run) == owed.id);
+    let does = |run: &&Run| event.subagent().is_some_and(|agent| does_phase(policy, state, run, agent));
+    let text = run.filter(does).and_then(|run| of_run(policy, state, run, Reader { under_way: false, does: true }));
+    match text {
+        Some(text) => Obligation { kind: ObligationKind::Context(text), ..owed },
+        None => owed,
+    }
+}
+
+/// Whether a subagent is the one that does the phase of a run.
+fn does_phase(policy: &Policy, state: &State, run: &Run, agent: &str) -> bool {
+    let skill = policy.skill_version(&run.skill, &run.version);
+    let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase)?));
+    let kind = state.session.agents.iter().find(|known| known.id == agent).map(|known| known.kind.as_str());
+    let is_bound = run.branch.is_none() || tree::bound_to(run) == Some(agent);
+    is_bound && kind.is_some() && phase.and_then(|phase| phase.done_by.as_deref()) == kind
 }
 
 /// What is owed to the subagent of an event, where it does or did a run: what is about that run alone.
@@ -127,17 +156,26 @@ fn owed_to(state: &State, event: &Event) -> Option<Vec<Obligation>> {
     Some(owed.cloned().collect())
 }
 
-/// What an agent is told of a run. `under_way`: a prompt begins no other run because of it.
-fn of_run(policy: &Policy, state: &State, run: &Run, under_way: bool) -> Option<String> {
+/// Who is told of a run.
+#[derive(Clone, Copy)]
+struct Reader {
+    /// Whether a prompt begins no other run because of this one.
+    under_way: bool,
+    /// Whether it is the subagent that does the phase.
+    does: bool,
+}
+
+/// What an agent is told of a run.
+fn of_run(policy: &Policy, state: &State, run: &Run, reader: Reader) -> Option<String> {
     let skill = policy.skill_version(&run.skill, &run.version)?;
     let parent = run.parent.as_deref().and_then(|parent| state.run(parent)).map(|parent| parent.skill.as_str());
     let other = holding::other_above(state, run);
     if other.is_some() && run.parent.is_some() {
         return None;
     }
-    let mut text = announce(skill, run, parent);
-    if under_way {
-        text.extend([" ", &self::under_way(skill)]);
+    let mut text = where_it_stands(skill, run, parent, reader.does);
+    if reader.under_way {
+        text.extend([" ", &under_way(skill)]);
     }
     if let Some(session) = other {
         text.extend([" ", &held_elsewhere(session)]);
@@ -192,6 +230,11 @@ fn under_way(skill: &Skill) -> String {
 
 /// Where a run stands, in short lists. What finishes the phase stands there once.
 pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String {
+    where_it_stands(skill, run, parent, false)
+}
+
+/// As [`announce`]. Where the subagent reads it that does the phase, it does not say how that subagent is started.
+fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool) -> String {
     let index = skill.phase_index(&run.phase).unwrap_or_default();
     let Some(phase) = skill.phases.get(index) else { return String::new() };
     let mut finishing: Vec<&str> = Vec::new();
@@ -205,21 +248,32 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
     let produced = skill.produced_in(phase).flat_map(|artifact| &artifact.writes);
     finishing.extend(produced.map(|writes| writes.text.as_str()));
     let finishes = |matcher: &&Matcher| finishing.contains(&&*matcher.text);
-    let others: Vec<Matcher> = phase.lines(run.at_gate()).iter().filter(|line| !finishes(line)).cloned().collect();
+    let is_for = |line: &&Matcher| !to_doer || line.agent != Some(AgentTest::Main);
+    let others = phase.lines(run.at_gate()).iter().filter(|line| !finishes(line)).filter(is_for);
+    let own = |line: &Matcher| Matcher {
+        text: phrase::without_agent(line).filter(|_| to_doer).unwrap_or_else(|| line.text.clone()),
+        ..line.clone()
+    };
+    let others: Vec<Matcher> = others.map(own).collect();
     let mut text = place(skill, run, parent, index);
     if run.stands_still() {
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
     }
     let (sentence, page) = description(phase);
+    let page = if to_doer { String::new() } else { page };
     text.push_str(&sentence);
     text.push_str(&failed_before(skill, run, index));
     let skipped = skipped(skill, run, index);
     if !skipped.is_empty() {
         text.push_str(&format!(" Skipped: {}.", skipped.join("; ")));
     }
-    if let Some(kind) = &phase.done_by {
-        text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
+    match &phase.done_by {
+        Some(kind) if to_doer => text.push_str(&format!(" You are the subagent `{kind}` that does this phase.")),
+        Some(kind) => {
+            text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
+        }
+        None => {}
     }
     text.push_str(&of_runs(run, phase));
     // A page says itself what its subagent has to leave.
@@ -232,7 +286,7 @@ pub(crate) fn announce(skill: &Skill, run: &Run, parent: Option<&str>) -> String
         text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
     }
     text.push_str(&to_skip(run, index));
-    if let Some(next) = next {
+    if let Some(next) = next.filter(|_| !to_doer) {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text.push_str(&page);

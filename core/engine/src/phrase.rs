@@ -8,7 +8,7 @@ use crate::analysis::Access;
 use crate::artifact::{ArtifactTest, Marks};
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::fact_test::times;
-use crate::matcher::{Matcher, PathTest, ToolPattern};
+use crate::matcher::{AgentTest, Matcher, PathTest, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::policy::Phase;
@@ -18,7 +18,7 @@ use crate::tool::Call;
 const MAX_LINE_CHARS: usize = 80;
 /// The most characters of the commands of one line, apart from the first.
 const MAX_COMMANDS_CHARS: usize = 40;
-/// The most characters of what is needed, apart from the first item.
+/// The most characters of what is needed: of the first item, and of as many as are named.
 const MAX_NEEDS_CHARS: usize = 260;
 /// The most elements of a plan that are named.
 const MAX_ELEMENTS: usize = 5;
@@ -64,7 +64,7 @@ pub(crate) fn joined_within(needs: &[String], most: usize) -> String {
             return format!("{text}; and {} more", needs.len().saturating_sub(index));
         }
         text.push_str(if index == 0 { "" } else { "; " });
-        text.push_str(need);
+        text.push_str(&cut(need, MAX_NEEDS_CHARS));
     }
     text
 }
@@ -96,7 +96,12 @@ fn others(count: usize) -> String {
 
 /// One line of a list. Of many commands it names the first ones.
 fn line(matcher: &Matcher) -> String {
-    let Some((first, rest)) = commands_alone(matcher) else { return shortened(&matcher.text) };
+    let Some((first, rest)) = commands_alone(matcher) else {
+        return match by_agent(matcher) {
+            Some(By { what, who }) => format!("{} by {who}", shortened(&what)),
+            None => shortened(&matcher.text),
+        };
+    };
     let mut text = format!("`{}`", shortened(first));
     let mut left = rest.len();
     for command in rest {
@@ -109,6 +114,34 @@ fn line(matcher: &Matcher) -> String {
     let except: Vec<String> = matcher.except.iter().map(quoted).collect();
     let except = if except.is_empty() { String::new() } else { format!(" except {}", listed(&except)) };
     format!("{text}{}{except}", others(left))
+}
+
+/// A line that is about the calls of one agent.
+struct By {
+    /// The line without the agent.
+    what: String,
+    who: String,
+}
+
+/// The line of a matcher in two parts, where it names the agent that it is about.
+fn by_agent(matcher: &Matcher) -> Option<By> {
+    let what = without_agent(matcher)?;
+    let who = match matcher.agent.as_ref()? {
+        AgentTest::Main => String::from("the main agent"),
+        AgentTest::Subagent => String::from("a subagent"),
+        AgentTest::Kind(kind) => format!("the subagent `{}`", shortened(kind)),
+    };
+    Some(By { what, who })
+}
+
+/// The line of a matcher without the agent that it is about; `None`: it names none.
+pub(crate) fn without_agent(matcher: &Matcher) -> Option<String> {
+    let named = match matcher.agent.as_ref()? {
+        AgentTest::Main => String::from(", agent main"),
+        AgentTest::Subagent => String::from(", agent subagent"),
+        AgentTest::Kind(kind) => format!(", agent {kind}"),
+    };
+    matcher.text.contains(&named).then(|| matcher.text.replacen(&named, "", 1))
 }
 
 /// One line of a list, in backticks.
@@ -236,7 +269,10 @@ fn call(test: &CallTest) -> String {
     if commands_alone(matcher).is_some() {
         format!("a {ending} run of {}", line(matcher))
     } else if matcher.tool == ToolPattern::Any && (!matcher.paths.is_empty() || matcher.invokes.is_some()) {
-        format!("a {ending} call that {}", line(matcher))
+        match by_agent(matcher) {
+            Some(By { what, who }) => format!("a {ending} call of {who} that {}", shortened(&what)),
+            None => format!("a {ending} call that {}", line(matcher)),
+        }
     } else {
         format!("a {ending} call of {}", line(matcher))
     }

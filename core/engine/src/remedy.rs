@@ -26,6 +26,7 @@ use crate::state::{Children, Run};
 use crate::steps::{Steps, StepsLeft};
 use crate::stopped::stopped;
 use crate::tool::{SKILL, Tool};
+use crate::tree;
 
 /// How the reason of a command ends of which nothing more is known.
 const NOT_KNOWN: &str = "is not known to only read";
@@ -44,7 +45,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     // Where a person's word alone is missing, no call helps.
     let meant = meant_servers(verdict, &context.call.tool);
     let typed = slash_command::of_people(context.call).filter(|_| !verdict.skill.compat);
-    let suggested = if is_persons || !meant.is_empty() || typed.is_some() {
+    let is_over = !verdict.skill.compat && context.caller.agent.is_some_and(|id| tree::has_left(context.state, id));
+    let suggested = if is_persons || is_over || !meant.is_empty() || typed.is_some() {
         Suggested::default()
     } else {
         let wanted: Vec<_> = blocking.iter().flat_map(|found| found.missing.calls.iter().copied()).collect();
@@ -66,6 +68,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let subject = subject.or_else(|| blamed.map(|command| format!("`{}`", phrase::shortened(&words_of(command)))));
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
+        None if is_over => Guidance::Over,
         None if meant.is_empty() => guidance(world, context.caller, run, verdict, blocking.as_ref(), &suggested),
         None => Guidance::OtherServer { meant },
     };
@@ -87,7 +90,7 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
             line: Some(verdict.ruling.line),
             began: run.tentative && run.history.is_empty(),
         }),
-        missing,
+        missing: if is_over { Vec::new() } else { missing },
         next_calls: suggested.calls,
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),

@@ -78,6 +78,17 @@ pub(crate) fn has_run(state: &State, agent: &str) -> bool {
     state.live_runs().any(|run| bound_to(run) == Some(doer))
 }
 
+/// Whether the phase is over that an agent, or one that started it, was started for: the run was bound to it and has ended,
+/// or has left the visit whose call started it.
+pub(crate) fn has_left(state: &State, agent: &str) -> bool {
+    let doer = doer(state, agent);
+    if has_run(state, agent) || state.live_runs().any(|run| run.started(doer)) {
+        return false;
+    }
+    let mut all = state.project.runs.iter().chain(&state.session.runs);
+    all.any(|run| bound_to(run) == Some(doer) || run.agents.iter().any(|tied| tied.id == doer))
+}
+
 /// The path from the root of a tree to the leaf that judges the call of an agent; the leaf is the last.
 ///
 /// A subagent has the run that is bound to it, or to the one that started it. Every other agent has the first branch that is

@@ -1,8 +1,9 @@
 //! Formats as written to formats.
 
 use phasegate_core::Code;
-use phasegate_core::format::{Format, Markdown, Rules, Schema, TextTest};
+use phasegate_core::format::{Format, Markdown, Rules, Schema, TextTest, values};
 use phasegate_core::input::fault;
+use phasegate_core::matcher::ArgTest;
 
 use super::builder::{Builder, child};
 use super::inputs;
@@ -125,7 +126,11 @@ fn words(rules: &Markdown) -> String {
     }
     parts.extend(rules.lines.iter().map(|line| format!("the line {}", shown(line))));
     parts.extend(rules.last_line.iter().map(|line| format!("the last line {}", shown(line))));
-    let fields: Vec<String> = rules.front_matter.iter().map(|test| format!("`{}`", cut(&test.path))).collect();
+    let field = |test: &ArgTest| match values(&test.is) {
+        Some(values) => format!("`{}` ({})", cut(&test.path), cut(&values)),
+        None => format!("`{}`", cut(&test.path)),
+    };
+    let fields: Vec<String> = rules.front_matter.iter().map(field).collect();
     parts.extend((!fields.is_empty()).then(|| format!("{} in its front matter", fields.join(", "))));
     let text = format!("Markdown with {}", parts.join(", "));
     match text.char_indices().nth(MAX_CHARS) {

@@ -65,4 +65,12 @@ impl World<'_> {
     pub(super) fn is_absent(&mut self, test: &ArtifactTest, run: &Run) -> bool {
         matches!(self.in_run(&test.content, run), Value::Object(files) if files.is_empty())
     }
+
+    /// What is said of an artifact of which no file counts: there is none, or each is as it was before.
+    pub(super) fn absence(&mut self, test: &ArtifactTest) -> String {
+        match self.now(&test.content) {
+            Value::Object(files) if !files.is_empty() => test.is_as_before(),
+            _ => format!("{} not found", test.file_name()),
+        }
+    }
 }

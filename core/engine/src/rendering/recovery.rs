@@ -11,6 +11,10 @@ use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::state::Why;
 
+/// What a subagent does whose phase is over.
+const OVER: &str = "The phase that you were started for is over, so you may only read: end, and say what you did. What comes \
+                    next is for the agent that started you.";
+
 /// The recovery that follows from where the run stands; `None`: the kind of the denial says all.
 pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
     match guidance {
@@ -20,6 +24,7 @@ pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
         }
         Guidance::OtherServer { meant } => Some(other_server(meant)),
         Guidance::OfPeople(typed) => Some(format!("This command is for the user, who types {typed}.")),
+        Guidance::Over => Some(OVER.to_string()),
         Guidance::Strict(standing) => Some(strict(standing)),
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use phasegate_config::front_matter;
-use phasegate_core::format::{Markdown, TextTest};
+use phasegate_core::format::{Markdown, TextTest, values};
 use phasegate_core::matcher::ArgTest;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
@@ -62,7 +62,8 @@ fn fault_of_fields(tests: &[ArgTest], fields: Option<Option<&Value>>, text: &str
     let line =
         text.lines().position(|line| line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')));
     let line = line.map_or(1, |line| line + 1);
-    Some(format!("`{}` in the front matter is not as it has to be (line {line})", cut(&test.path)))
+    let wanted = values(&test.is).map_or_else(|| "as it has to be".to_owned(), |values| cut(&values));
+    Some(format!("`{}` in the front matter is not {wanted} (line {line})", cut(&test.path)))
 }
 
 fn fault_of_title(title: &TextTest, outline: &Outline, lines: &Lines<'_>) -> Option<String> {

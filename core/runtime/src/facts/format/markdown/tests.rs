@@ -94,7 +94,7 @@ fn fields_of_the_front_matter_are_compared() {
     let rules = Markdown { front_matter: tests.map(field).into(), ..Markdown::default() };
     let of = |text: &str| fault(&rules, text.as_bytes());
     assert_eq!(of("---\nstatus: ready\nowner: {name: Ada}\n---\n# A\n"), None);
-    let wrong = "`status` in the front matter is not as it has to be (line 2)";
+    let wrong = "`status` in the front matter is not `draft` or `ready` (line 2)";
     assert_eq!(of("---\nstatus: secret\nowner: {name: Ada}\n---\n").unwrap(), wrong);
     let wrong = "`owner.name` in the front matter is not as it has to be (line 3)";
     assert_eq!(of("---\nstatus: draft\nowner: {name: }\n---\n").unwrap(), wrong);
