@@ -261,6 +261,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
         return text;
     }
     let (sentence, page) = description(phase);
+    let output = if to_doer && !page.is_empty() { output_of(skill, phase) } else { String::new() };
     let page = if to_doer { String::new() } else { page };
     text.push_str(&sentence);
     text.push_str(&failed_before(skill, run, index));
@@ -276,8 +277,9 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
         None => {}
     }
     text.push_str(&of_runs(run, phase));
-    // A page says itself what its subagent has to leave.
-    if page.is_empty() || phase.done_by.is_none() {
+    text.push_str(&output);
+    // A page says itself what its subagent has to leave, and so does the prompt that is made of it.
+    if phase.done_by.is_none() || (output.is_empty() && page.is_empty()) {
         text.push_str(&asked(skill, run, phase, &others));
     }
     let next = phase.next.first().and_then(|edge| skill.phases.get(edge.to));
@@ -291,6 +293,15 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
     }
     text.push_str(&page);
     text
+}
+
+/// Where the subagent that does the phase leaves its output.
+fn output_of(skill: &Skill, phase: &Phase) -> String {
+    let paths = skill.produced_in(phase).flat_map(|artifact| &artifact.paths).map(|path| format!("`{path}`"));
+    let paths = phrase::listed(&paths.collect::<Vec<_>>());
+    format!(
+        " Leave your output in {paths}, in the form that your prompt names: phasegate checks it, and says what is wrong."
+    )
 }
 
 /// The calls of a phase, those that it forbids, and what finishes it.
