@@ -411,11 +411,7 @@ impl<'a> World<'a> {
                     Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
                     _ => None,
                 };
-                let found = match &files {
-                    Value::Object(_) if fault.is_some() => String::new(),
-                    Value::Object(_) => self.places(test, run),
-                    _ => UNKNOWN_FILES.into(),
-                };
+                let found = if fault.is_some() { String::new() } else { self.found(test, &files, run) };
                 let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
                 out.words.push(format!("{condition}{words}{found}"));
                 let wanted = fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault));

@@ -42,8 +42,13 @@ impl World<'_> {
         new_or_changed(now, before).as_object().cloned()
     }
 
+    /// What is said of the files of an artifact of which none has a fault in its format.
+    pub(super) fn found(&mut self, test: &ArtifactTest, files: &Value, run: &Run) -> String {
+        if files.is_object() { self.places(test, run) } else { UNKNOWN_FILES.into() }
+    }
+
     /// Where the text stands that an artifact has too often.
-    pub(super) fn places(&mut self, test: &ArtifactTest, run: &Run) -> String {
+    fn places(&mut self, test: &ArtifactTest, run: &Run) -> String {
         let Some(files) = &self.since_first(test, run) else { return UNKNOWN_FILES.into() };
         let counts = |marks: &Marks| match &self.facts.get(&marks.fact)?.value {
             FactValue::Known(counts) => marks.too_often(files, counts),

@@ -39,13 +39,9 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
         Invalid::RunNotLive { run, live } => format!("no run `{run}` is live; live runs: [{}]", live.join(", ")),
-        Invalid::NoRunHasPhase { phase } => {
-            format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`")
-        }
+        Invalid::NoRunHasPhase { phase } => no_phase(phase),
         Invalid::RunUnclear { name, runs } => format!("`{name}` may be of several runs: [{}]", runs.join(", ")),
-        Invalid::PhaseUnclear { runs } => {
-            format!("the phase of several runs may be meant, a skill's or that of a part of it: [{}]", runs.join(", "))
-        }
+        Invalid::PhaseUnclear { runs } => unclear(runs),
         Invalid::NotAhead { skill, phase, ahead } => {
             format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
         }
@@ -73,6 +69,14 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
     }
+}
+
+fn unclear(runs: &[String]) -> String {
+    format!("the phase of several runs may be meant, a skill's or that of a part of it: [{}]", runs.join(", "))
+}
+
+fn no_phase(phase: &str) -> String {
+    format!("no live run has a phase `{phase}`, and none is of a skill `{phase}`")
 }
 
 fn unknown_action(command: &str, action: &str, known: &[String]) -> String {
