@@ -82,6 +82,7 @@ fn a_client_of_another_platform_is_started_where_the_guard_is() {
     world.run(&["init", "opencode"], 0);
     assert_eq!(reply(&line("opencode run x")), Reply::Silent);
     denied(&line("pi -p x"), "without the guard");
+    world.ok("s", "t", "Bash", json!({"command": "opencode run x"}));
     world.run(&["init", "pi", "--user"], 0);
     assert_eq!(reply(&line("pi -p x")), Reply::Silent);
 }

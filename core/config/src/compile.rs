@@ -78,9 +78,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let skills = skills.into_values().collect();
     let mut policy =
         Policy { skills, changed_tools, approve, safety, access, budgets: all, rules, ..Policy::default() };
-    if policy.modes().next().is_none() {
-        policy.mode = everywhere.mode;
-    }
+    policy.mode = everywhere.mode.filter(|_| policy.modes().next().is_none());
     version::stamp(&mut policy);
     mode_unclear |= work.findings.iter().flatten().any(Finding::hides_a_mode);
     let settings = Settings {

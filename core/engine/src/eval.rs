@@ -399,25 +399,7 @@ impl<'a> World<'a> {
                 out.phrases.push(format!("{}{since}", phrase::wanted(condition)));
                 out.gates.push(gate);
             }
-            Condition::Artifact(test) if self.is_absent(test, run) => {
-                let absence = self.absence(test);
-                out.words.push(format!("{absence}: {condition}"));
-                out.phrases.push(format!("{absence}: {}", phrase::wanted(condition)));
-                out.more = true;
-            }
-            Condition::Artifact(test) => {
-                let files = self.in_run(&test.content, run);
-                let fault = match &files {
-                    Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
-                    _ => None,
-                };
-                let found = if fault.is_some() { String::new() } else { self.found(test, &files, run) };
-                let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
-                out.words.push(format!("{condition}{words}{found}"));
-                let wanted = fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault));
-                out.phrases.push(format!("{wanted}{found}"));
-                out.more = true;
-            }
+            Condition::Artifact(test) => self.missing_artifact(condition, test, run, out),
             Condition::Not(_) | Condition::Fact(_) | Condition::Unchanged(_) | Condition::Says(_) => {
                 out.words.push(condition.to_string());
                 out.phrases.push(phrase::wanted(condition));

@@ -1,14 +1,14 @@
 //! Who gives a command on the command line: a person, or an agent through a program that it runs (rules 4).
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
 use phasegate_core::event::By;
 
 use crate::ancestors::{Process, own_ancestors};
 use crate::awake::{awake_sessions, readable_sessions};
-use crate::locations::{Locations, STATE_VARIABLES};
+use crate::locations::{Locations, STATE_VARIABLES, USUAL_STATE};
 use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
 use crate::sessions::{OpenProgram, SessionInfo, Sessions};
@@ -42,10 +42,29 @@ impl Runtime {
     ///
     /// As for [`crate::sessions::sessions`].
     pub fn sign_of_an_agent(&self, project: &Project) -> Result<Option<Sign>, Problem> {
-        if let Some(sign) = self.sign_on_this_process()? {
+        if let Some(sign) = self.sign_on_this_process(Some(&project.root))? {
             return Ok(Some(sign));
         }
-        Ok(sign_in(awake_sessions(project)?))
+        if let Some(sign) = sign_in(awake_sessions(project)?) {
+            return Ok(Some(sign));
+        }
+        // A command that says itself where the state is hides no session that has it in the usual place.
+        let usual = self.usual_state_of(project);
+        usual.map_or(Ok(None), |project| {
+            let above = own_ancestors();
+            let found = awake_sessions(&project)?;
+            let serves = |session: &&SessionInfo| session.clients.iter().any(|client| above.contains(client));
+            let served = found.known.iter().find(serves).map(|session| Sign::Ancestor { session: session.id.clone() });
+            Ok(served.or_else(|| sign_in(found)))
+        })
+    }
+
+    /// The project with its state where it lies if no variable says so, if it is guarded there and this process has its
+    /// state elsewhere.
+    fn usual_state_of(&self, project: &Project) -> Option<Project> {
+        let usual = Locations { state: self.locations.home.join(USUAL_STATE), ..self.locations.clone() };
+        let there = Project::at(&usual, &project.root);
+        (usual.state != self.locations.state && there.memory().exists()).then_some(there)
     }
 
     /// Who a command to this project counts as.
@@ -63,7 +82,7 @@ impl Runtime {
     ///
     /// As for [`crate::sessions::sessions`].
     pub fn sign_of_an_agent_anywhere(&self) -> Result<Option<Sign>, Problem> {
-        if let Some(sign) = self.sign_on_this_process()? {
+        if let Some(sign) = self.sign_on_this_process(None)? {
             return Ok(Some(sign));
         }
         for project in self.projects() {
@@ -81,7 +100,7 @@ impl Runtime {
     ///
     /// As for [`crate::sessions::sessions`].
     pub fn sign_against_an_end(&self, project: &Project, session: &str) -> Result<Option<Sign>, Problem> {
-        if let Some(sign) = self.sign_on_this_process()? {
+        if let Some(sign) = self.sign_on_this_process(Some(&project.root))? {
             return Ok(Some(sign));
         }
         let mut found = awake_sessions(project)?;
@@ -92,7 +111,7 @@ impl Runtime {
     /// As [`Runtime::sign_of_an_agent`], for the repair of sessions with these names, whose own journals say nothing.
     #[must_use]
     pub fn sign_against_a_repair(&self, project: &Project, repaired: &[&str]) -> Option<Sign> {
-        if let Ok(Some(sign)) = self.sign_on_this_process() {
+        if let Ok(Some(sign)) = self.sign_on_this_process(Some(&project.root)) {
             return Some(sign);
         }
         let mut found = readable_sessions(project);
@@ -103,12 +122,12 @@ impl Runtime {
 
     /// What shows that an agent's client started this process, or one above it. A session in a folder that nothing guards
     /// counts too: its agent is no person.
-    fn sign_on_this_process(&self) -> Result<Option<Sign>, Problem> {
+    fn sign_on_this_process(&self, root: Option<&Path>) -> Result<Option<Sign>, Problem> {
         let names = self.platforms.session_variables();
         let own =
             names.iter().find_map(|name| Some((name.clone(), std::env::var(name).ok().filter(|id| !id.is_empty())?)));
         let above = own_ancestors();
-        let inherited = || above.iter().find_map(|process| self.session_above(*process, &names));
+        let inherited = || above.iter().find_map(|process| self.session_above(*process, &names, root));
         if let Some((name, session)) = own.or_else(inherited) {
             return Ok(Some(Sign::Variable { name, session }));
         }
@@ -123,13 +142,17 @@ impl Runtime {
     }
 
     /// The variable that names a session in the environment of a process above this one, and the session. One that has its
-    /// state elsewhere, as a test of phasegate has, is about another guard.
-    fn session_above(&self, process: Process, names: &[String]) -> Option<(String, String)> {
+    /// state and its home folder elsewhere, and guards no project at this root, is about another guard, as that of a test of
+    /// phasegate is. A command that says itself that its state is elsewhere hides nothing by that.
+    fn session_above(&self, process: Process, names: &[String], root: Option<&Path>) -> Option<(String, String)> {
         let asked: Vec<String> = names.iter().cloned().chain(STATE_VARIABLES.map(str::to_owned)).collect();
         let found = process.variables(&asked);
         let (name, session) = names.iter().find_map(|name| found.get_key_value(name.as_str()))?;
-        let state = Locations::from_variables(|name| found.get(name).map(OsString::from)).ok()?.state;
-        (!session.is_empty() && state == self.locations.state).then(|| (name.to_string(), session.clone()))
+        let theirs = Locations::from_variables(|name| found.get(name).map(OsString::from)).ok()?;
+        let own = &self.locations;
+        let guards = |root: &Path| !root.as_os_str().is_empty() && Project::at(&theirs, root).memory().exists();
+        let same = theirs.state == own.state || theirs.home == own.home || root.is_some_and(guards);
+        (!session.is_empty() && same).then(|| (name.to_string(), session.clone()))
     }
 
     /// Every project that has state. Their roots are not known here.

@@ -13,6 +13,8 @@ use phasegate_core::Code;
 /// The folder of a project's configs, below its root.
 pub const CONFIG_FOLDER: &str = ".phasegate";
 
+/// Where the state is below the home folder if no variable says otherwise.
+pub(crate) const USUAL_STATE: &str = ".local/state/phasegate";
 /// The variables that say where the state is, the surest first.
 pub(crate) const STATE_VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
 
@@ -63,10 +65,7 @@ impl Locations {
             None => unplaced("`HOME` is not set, so nothing says where the state is"),
         };
         Ok(Self {
-            state: state
-                .or_else(|| xdg("XDG_STATE_HOME"))
-                .or_else(|| below_home(".local/state/phasegate"))
-                .ok_or_else(missing)?,
+            state: state.or_else(|| xdg("XDG_STATE_HOME")).or_else(|| below_home(USUAL_STATE)).ok_or_else(missing)?,
             user: folder("PHASEGATE_CONFIG_DIR")
                 .or_else(|| xdg("XDG_CONFIG_HOME"))
                 .or_else(|| below_home(".config/phasegate"))

@@ -5,10 +5,12 @@ use alloc::string::String;
 
 use serde_json::{Map, Value};
 
-use super::{UNKNOWN_FILES, World, follows};
+use super::{Missing, UNKNOWN_FILES, World, follows};
 use crate::artifact::{ArtifactTest, Marks, Question, fault, new_or_changed};
+use crate::condition::Condition;
 use crate::fact::FactValue;
 use crate::fact_test::Truth;
+use crate::phrase;
 use crate::state::Run;
 
 impl World<'_> {
@@ -43,7 +45,7 @@ impl World<'_> {
     }
 
     /// What is said of the files of an artifact of which none has a fault in its format.
-    pub(super) fn found(&mut self, test: &ArtifactTest, files: &Value, run: &Run) -> String {
+    fn found(&mut self, test: &ArtifactTest, files: &Value, run: &Run) -> String {
         if files.is_object() { self.places(test, run) } else { UNKNOWN_FILES.into() }
     }
 
@@ -58,7 +60,7 @@ impl World<'_> {
     }
 
     /// The first file of an artifact that has not its format, with what is wrong with it, where that was asked for.
-    pub(super) fn format_fault(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> Option<String> {
+    fn format_fault(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> Option<String> {
         let answer = self.facts.get(&follows(run).format(artifact, files))?;
         match &answer.value {
             FactValue::Known(answer) => fault(files, answer),
@@ -67,15 +69,42 @@ impl World<'_> {
     }
 
     /// Whether no file of the artifact is there.
-    pub(super) fn is_absent(&mut self, test: &ArtifactTest, run: &Run) -> bool {
+    fn is_absent(&mut self, test: &ArtifactTest, run: &Run) -> bool {
         matches!(self.in_run(&test.content, run), Value::Object(files) if files.is_empty())
     }
 
     /// What is said of an artifact of which no file counts: there is none, or each is as it was before.
-    pub(super) fn absence(&mut self, test: &ArtifactTest) -> String {
+    fn absence(&mut self, test: &ArtifactTest) -> String {
         match self.now(&test.content) {
             Value::Object(files) if !files.is_empty() => test.is_as_before(),
             _ => format!("{} not found", test.file_name()),
         }
+    }
+
+    /// Adds what is said of an artifact that is not as a condition wants it.
+    pub(super) fn missing_artifact(
+        &mut self,
+        condition: &Condition,
+        test: &ArtifactTest,
+        run: &Run,
+        out: &mut Missing<'_>,
+    ) {
+        out.more = true;
+        if self.is_absent(test, run) {
+            let absence = self.absence(test);
+            out.words.push(format!("{absence}: {condition}"));
+            out.phrases.push(format!("{absence}: {}", phrase::wanted(condition)));
+            return;
+        }
+        let files = self.in_run(&test.content, run);
+        let fault = match &files {
+            Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
+            _ => None,
+        };
+        let found = if fault.is_some() { String::new() } else { self.found(test, &files, run) };
+        let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
+        out.words.push(format!("{condition}{words}{found}"));
+        let wanted = fault.map_or_else(|| phrase::wanted(condition), |fault| phrase::faulty(test, &fault));
+        out.phrases.push(format!("{wanted}{found}"));
     }
 }

@@ -224,3 +224,9 @@ pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
 pub(super) fn makes_folders(part: &Part) -> bool {
     part.words.first().and_then(Pattern::text).is_some_and(|program| program.rsplit('/').next() == Some("mkdir"))
 }
+
+/// Whether a text is a patch, by its lines: two names of a file, or a place in one.
+pub(super) fn is_patch(text: &str) -> bool {
+    let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
+    (begins("--- ") && begins("+++ ")) || begins("*** Begin Patch") || (begins("diff --git ") && begins("@@"))
+}

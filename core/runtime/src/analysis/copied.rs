@@ -245,7 +245,8 @@ impl Place<'_> {
         let begins = |path: &Path| path.iter().any(|name| self.protected.begins_place(&name.to_string_lossy()));
         let made = made.iter().filter_map(|path| path.strip_prefix(folder).ok()).map(Path::to_path_buf);
         let mut found: Vec<PathBuf> = made.filter(|path| begins(path)).collect();
-        let mut open = vec![PathBuf::new()];
+        // In the project nobody but a person put such a file there.
+        let mut open = if self.protected.is_inside(folder) { Vec::new() } else { vec![PathBuf::new()] };
         while let Some(at) = open.pop() {
             for entry in read_dir(folder.join(&at)).into_iter().flatten().flatten().take(*left) {
                 *left = left.saturating_sub(1);

@@ -128,6 +128,12 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// What a formatter changes that names no file: all in the project whose names have its endings.
+    pub(super) fn formatted(&self, part: &Part) -> Option<PathUse> {
+        let root = self.root.to_str()?.to_owned();
+        Some(PathUse { below: endings(part)?, ..PathUse::new(root, Access::Write) })
+    }
+
     /// A path that is named, with what is changed below it.
     fn changed(&self, name: &str, path: PathUse) -> Vec<PathUse> {
         let removed = path.access == Access::Remove;
@@ -504,9 +510,7 @@ mod tests {
             "cp -r src /tmp/x",
             "mv a.txt notes/",
             "sed -i s/a/b/ docs/*.md",
-            "cargo fmt",
             "gofmt -w .",
-            "terraform fmt -recursive infra",
             "ls src > notes/list",
             "python3 -c \"import sys; sys.path.insert(0, './src')\"",
             "cp a.py /tmp/x",

@@ -15,6 +15,11 @@ use crate::protected::protected_path::fold;
 const NAME: &str = "phasegate";
 /// The fewest letters of the name with which a pattern of names begins that means it.
 const FEWEST_LETTERS: usize = 3;
+/// Commands of the guard that write configs or settings.
+const PERSONS: [&[&str]; 4] =
+    [&["init"], &["skill", "new"], &["rules", "import", "--yes"], &["rules", "import", "--undo"]];
+/// Options with which they write nothing.
+const ONLY_SHOWS: [&str; 4] = ["--dry-run", "--print", "--help", "-h"];
 /// Programs that print where another one is.
 const LOOKUPS: [&str; 8] = ["which", "type", "command", "whereis", "whence", "where", "hash", "locate"];
 /// Programs that put others into a folder of `PATH`, or take them away.
@@ -88,11 +93,31 @@ impl Place<'_> {
             looks_up && (changed().any(|touch| touch.path.text().is_none()) || judged.parts.iter().any(gets_unknown));
         let by_pattern = || changed().any(|touch| is_pattern_of_name(&touch.path));
         let by_script = || judged.parts.iter().any(is_script_that_looks_up);
+        if judged.parts.iter().any(|part| self.is_for_a_person(part)) {
+            self.protected.note_others();
+            return vec![Guarded { part: Kind::Policy, path: format!("{NAME} init") }];
+        }
         if !by_lookup && !by_pattern() && !by_script() && !judged.parts.iter().any(|part| self.installs(part)) {
             return Vec::new();
         }
         self.protected.note_others();
         vec![found]
+    }
+
+    /// Whether a part is a command of the guard's that writes configs or settings, in a guarded project or for one that the
+    /// line names. Where nothing guards yet, an agent may set a project up.
+    fn is_for_a_person(&self, part: &Part) -> bool {
+        let words: Vec<String> = part.words.iter().map(|word| word.text().unwrap_or_default()).collect();
+        let Some((program, rest)) = words.split_first() else { return false };
+        if !is_name(program) || rest.iter().any(|word| ONLY_SHOWS.iter().any(|shows| word.starts_with(shows))) {
+            return false;
+        }
+        let elsewhere = rest.iter().any(|word| word.starts_with("--project") || word == "--user");
+        let commands = rest.iter().filter(|word| !word.starts_with('-')).collect::<Vec<_>>();
+        let has = |command: &[&str]| {
+            command.iter().all(|name| commands.iter().any(|word| word == name) || rest.iter().any(|word| word == name))
+        };
+        (self.protected.is_guarded() || elsewhere) && PERSONS.iter().any(|command| has(command))
     }
 
     /// Whether a part installs a program of this name, or removes it.

@@ -8,10 +8,11 @@ use phasegate_core::safety::REGISTER;
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text, is_one_of, is_script, is_typed, keyed_patterns, removes, spellings};
+use super::arguments::{
+    blanks_off, each_text, is_one_of, is_patch, is_script, is_typed, keyed_patterns, removes, spellings,
+};
 use super::line::Shell;
 use super::matched::matched;
-use super::patched::is_patch;
 use super::rough::patterns;
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;

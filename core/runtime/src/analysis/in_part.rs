@@ -95,8 +95,18 @@ pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
 
 /// What a search for text looks at, as its pattern of names says it.
 pub(super) fn searched(pattern: &str) -> Vec<PathInPart> {
-    let touch = || Touch { path: shape(pattern), access: Access::Read, part: None };
-    if pattern.starts_with('!') { Vec::new() } else { path(&touch()) }
+    let touch = |pattern: String| Touch { path: shape(&pattern), access: Access::Read, part: None };
+    let all = if pattern.starts_with('!') { Vec::new() } else { alternatives(pattern) };
+    all.into_iter().flat_map(|pattern| path(&touch(pattern))).collect()
+}
+
+/// A pattern for each of the names in the first braces of a pattern: `*.{pem,key}`.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let inside = pattern.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match inside {
+        Some((before, (names, behind))) => names.split(',').map(|name| format!("{before}{name}{behind}")).collect(),
+        None => vec![pattern.to_owned()],
+    }
 }
 
 /// What a pattern of names stands for. What stands in brackets and braces may be anything.
@@ -320,7 +330,7 @@ mod tests {
             ("sqlite3 x '.read .env'", &["*", "x", ".env"]),
             ("curl file:///a/.env https://h/b.env", &[".env"]),
             ("xargs cat <<< .env", &["*", "cat", ".env"]),
-            ("git config -f .env -l", &["-f", ".env", "-l"]),
+            ("git config -f .env -l", &["config", "-f", ".env", "-l"]),
             ("python3 -c 'import os; os.system(\"cat .env\")'", &["-c", "cat", ".env"]),
             ("awk -v f=.env 'BEGIN{getline l < f; print l}'", &[".env"]),
             ("awk 'BEGIN{system(\"cat .env\")}'", &["cat", ".env"]),

@@ -139,8 +139,11 @@ pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
         Some(line.spread(touch, PathUse { command: touch.part, folder, ..PathUse::new(written, touch.access) }))
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
-    let anywhere =
-        unnamed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNNAMED.to_owned(), Access::Write) });
+    let anywhere = unnamed.map(|(number, part)| {
+        // A formatter names no file, and changes only those with its endings.
+        let path = line.formatted(part).unwrap_or_else(|| PathUse::new(UNNAMED.to_owned(), Access::Write));
+        PathUse { command: Some(number), ..path }
+    });
     let computed = (0..).zip(&judged.parts).filter(|(_, part)| part.computed);
     let read =
         computed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNKNOWN.to_owned(), Access::Read) });

@@ -72,12 +72,6 @@ impl Place<'_> {
     }
 }
 
-/// Whether a text is a patch, by its lines: two names of a file, or a place in one.
-pub(super) fn is_patch(text: &str) -> bool {
-    let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
-    (begins("--- ") && begins("+++ ")) || begins("*** Begin Patch") || (begins("diff --git ") && begins("@@"))
-}
-
 fn patches(part: &Part) -> bool {
     let mut words = part.words.iter().filter_map(Pattern::text);
     let Some(program) = words.next() else { return false };

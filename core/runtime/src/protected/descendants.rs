@@ -30,4 +30,14 @@ impl Protected<'_> {
         let name = fold(name);
         name == CONFIG_FOLDER || self.places.names.iter().any(|place| place.begins_with(&name))
     }
+
+    /// Whether the folder is in a guarded project.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.root.is_some()
+    }
+
+    /// Whether a path lies in the project, where what clients look for is protected already.
+    pub(crate) fn is_inside(&self, path: &Path) -> bool {
+        self.root.as_deref().is_some_and(|root| path.starts_with(root))
+    }
 }
