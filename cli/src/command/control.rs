@@ -204,7 +204,9 @@ pub(crate) fn for_a_person(command: &str, runtime: &Runtime, project: &Project) 
     if !project.is_guarded_anywhere(&runtime.locations) {
         return Ok(());
     }
-    runtime.sign_of_an_agent(project)?.map_or(Ok(()), |sign| Err(refused_to_agent(command, &sign)))
+    // Where the configs are gone, a call that nobody ends keeps nobody from writing them anew.
+    let sign = if project.has_configs() { runtime.sign_of_an_agent(project)? } else { runtime.sign_above(project)? };
+    sign.map_or(Ok(()), |sign| Err(refused_to_agent(command, &sign)))
 }
 
 /// Checks that standard input is a terminal: a command that helps where nothing shows whether an agent is at work.

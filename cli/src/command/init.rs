@@ -87,7 +87,8 @@ fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
         InstallScope::Project => for_a_person("init", runtime, &setting.project),
         InstallScope::User => {
             let guarded = every_project(&runtime.locations).iter().any(|project| project.memory().exists());
-            let sign = if guarded { runtime.sign_of_an_agent_anywhere()? } else { None };
+            // A call that is open in another project is no sign: the user may set up this one meanwhile.
+            let sign = if guarded { runtime.sign_above(&setting.project)? } else { None };
             sign.map_or(Ok(()), |sign| Err(refused_to_agent("init --user", &sign)))
         }
     }

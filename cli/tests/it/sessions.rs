@@ -88,14 +88,16 @@ fn a_command_below_a_program_of_any_session_is_the_agents() {
     shell.current_dir(world.root()).env_clear().envs(world.variables()).env("PATH", "/usr/bin:/bin");
     let text = taken_off(&mut shell);
     assert!(text.contains("counts as the agent's"), "{text}");
-    // A client that keeps its state elsewhere is about another guard.
-    let mut outer = Command::new("sh");
-    let state = format!("PHASEGATE_STATE_DIR='{}'", world.state().display());
-    let inner = format!("env -u {SESSION} {state} '{}' approve nothing; true", program.display());
-    outer.current_dir(world.root()).env_clear().envs(world.variables()).env("PATH", "/usr/bin:/bin");
-    outer.env("PHASEGATE_STATE_DIR", "/nowhere").env(SESSION, "another").args(["-c", &inner]);
-    let output = outer.stdin(Stdio::null()).output().unwrap();
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("the agent's"), "{output:?}");
+    // A client that keeps its state elsewhere is about another guard, unless only the command says so.
+    for (home, refused) in [(std::path::PathBuf::from("/nowhere"), false), (world.home(), true)] {
+        let mut outer = Command::new("sh");
+        let own = format!("PHASEGATE_STATE_DIR='{}' HOME='{}'", world.state().display(), world.home().display());
+        let inner = format!("env -u {SESSION} {own} '{}' approve nothing; true", program.display());
+        outer.current_dir(world.root()).env_clear().envs(world.variables()).env("PATH", "/usr/bin:/bin");
+        outer.env("PHASEGATE_STATE_DIR", "/nowhere").env("HOME", home).env(SESSION, "another").args(["-c", &inner]);
+        let output = outer.stdin(Stdio::null()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr).contains("the agent's"), refused, "{output:?}");
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -76,6 +76,16 @@ impl Runtime {
         Ok(if self.sign_of_an_agent(project)?.is_some() { By::Agent } else { By::Human })
     }
 
+    /// As [`Runtime::sign_of_an_agent`], by the processes above this one alone: for a command that may be given while an agent
+    /// is at work elsewhere, or where nothing guards any more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`crate::sessions::sessions`].
+    pub fn sign_above(&self, project: &Project) -> Result<Option<Sign>, Problem> {
+        self.sign_on_this_process(Some(&project.root))
+    }
+
     /// As [`Runtime::sign_of_an_agent`], for a command that concerns every project.
     ///
     /// # Errors

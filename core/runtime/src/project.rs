@@ -89,6 +89,12 @@ impl Project {
         self.memory().exists() || guards_itself(&self.root)
     }
 
+    /// Whether it has configs in a `.phasegate` folder of its own.
+    #[must_use]
+    pub fn has_configs(&self) -> bool {
+        guards_itself(&self.root)
+    }
+
     /// Whether it is guarded, or is a worktree of a repository whose main folder is.
     #[must_use]
     pub fn is_guarded_anywhere(&self, locations: &Locations) -> bool {

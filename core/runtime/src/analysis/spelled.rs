@@ -38,7 +38,8 @@ fn without_printers(line: &str) -> String {
         out.push_str(before);
         let inner = after.split_once(')').map(|(inner, behind)| (inner.trim(), behind));
         let path = inner.and_then(|(inner, behind)| {
-            let path = PRINTS_PATH.iter().filter_map(|program| inner.strip_prefix(program)).map(str::trim).next_back()?;
+            let path =
+                PRINTS_PATH.iter().filter_map(|program| inner.strip_prefix(program)).map(str::trim).next_back()?;
             let path = path.trim_matches('"');
             let plain =
                 !path.is_empty() && !path.contains(|sign: char| sign.is_whitespace() || "|;&<>()`'\"*?".contains(sign));
