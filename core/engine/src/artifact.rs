@@ -233,18 +233,20 @@ impl Marks {
 }
 
 impl Marks {
-    /// Where the text stands, if that is too often: at most three files are named.
+    /// How often the text stands there, if that is too often, and where: the file that has it most often is named.
     pub(crate) fn too_often(&self, files: &Map<String, Value>, counts: &Value) -> Option<String> {
         if self.truth(files, counts) != Truth::No || self.at_most.is_none() {
             return None;
         }
         let count = |path: &String| counts.get(path).and_then(Value::as_u64).filter(|count| *count > 0);
-        let mut places = files.keys().filter_map(|path| Some((path, count(path)?)));
-        let named: Vec<String> =
-            places.by_ref().take(3).map(|(path, count)| format!("{} in `{path}`", of_times(count))).collect();
-        let more = places.count();
-        let more = if more == 0 { String::new() } else { alloc::format!(", and some in {more} more files") };
-        (!named.is_empty()).then(|| format!("found {}{more}", named.join(", ")))
+        let places: Vec<(&String, u64)> = files.keys().filter_map(|path| Some((path, count(path)?))).collect();
+        let (path, _) = places.iter().max_by_key(|(_, count)| *count)?;
+        let all = of_times(places.iter().map(|(_, count)| count).sum());
+        Some(match places.len().saturating_sub(1) {
+            0 => format!("found {all} in `{path}`"),
+            1 => format!("found {all}, in `{path}` and another file"),
+            more => format!("found {all}, in `{path}` and {more} more files"),
+        })
     }
 }
 

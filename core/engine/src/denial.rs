@@ -524,6 +524,8 @@ pub struct Standing {
     pub steps: Option<StepsLeft>,
     /// What opens the way where no call does.
     pub stuck: Option<Stuck>,
+    /// Whether the run waits at the gate of a wave and what it asks for has failed, so that a task may have to be done again.
+    pub failed_gate: bool,
 }
 
 /// What of a phase asks for more than was seen.

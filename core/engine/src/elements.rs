@@ -1,9 +1,12 @@
 //! Elements of a plan that a person decides about: begun anew, or skipped. How their runs ended counts no more.
 
-use crate::state::{Children, Runs, Status};
+use crate::state::{Children, Run, Runs, Status};
 
-/// Has an element begun anew. The others that ended with it go on: where they stood, if no runs were part of them.
+/// Has an element begun anew. One that has finished, of a wave that waits at its gate, is open again. The others that ended with it go on: where they stood, if no runs were part of them.
 pub(crate) fn again(runs: &mut Runs, id: &str, element: usize) {
+    if reopen(runs, id, element) {
+        return;
+    }
     let Some(visit) = runs.iter().find(|run| run.id == id).map(|run| run.visit) else { return };
     for part in runs.iter_mut().filter(|part| part.parent.as_deref() == Some(id)) {
         let Some(branch) = part.branch.as_mut().filter(|branch| branch.visit == visit) else { continue };
@@ -17,6 +20,24 @@ pub(crate) fn again(runs: &mut Runs, id: &str, element: usize) {
     if let Some(run) = runs.find_mut(|run| run.id == id && run.children == Children::Failed) {
         (run.children, run.failed) = (Children::Live, false);
     }
+}
+
+/// Opens an element again that has finished, of a wave that waits at its gate; whether there is one.
+fn reopen(runs: &mut Runs, id: &str, element: usize) -> bool {
+    let waits = |run: &Run| run.id == id && run.children == Children::Gate;
+    let Some(progress) = runs.find_mut(waits).and_then(|run| run.plan.as_mut()) else { return false };
+    if !progress.finished.contains(&element) {
+        return false;
+    }
+    progress.finished.retain(|known| *known != element);
+    progress.skipped.retain(|known| *known != element);
+    let of_run = runs.iter_mut().filter(|part| part.parent.as_deref() == Some(id));
+    let branches = of_run.filter_map(|part| part.branch.as_mut()).filter(|branch| branch.place == element);
+    branches.for_each(|branch| branch.void = true);
+    if let Some(run) = runs.find_mut(waits) {
+        run.children = Children::Live;
+    }
+    true
 }
 
 /// Skips an element: it counts as finished.

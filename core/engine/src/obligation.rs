@@ -288,7 +288,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
         text.push_str(&format!(" The user has approved {}.", approved.join(" and ")));
     }
     text.push_str(&to_skip(run, index));
-    if let Some(next) = next.filter(|_| !to_doer) {
+    if let Some(next) = next.filter(|_| !to_doer && !run.has_more_waves()) {
         text.push_str(&format!(" Next phase: \"{}\".", next.name));
     }
     text.push_str(&page);

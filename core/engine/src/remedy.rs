@@ -18,11 +18,12 @@ use crate::judge::{Caller, may_go_back};
 use crate::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use crate::missing::Missing;
 use crate::next_calls::{Suggested, suggestions};
+use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
-use crate::state::{Children, Run};
+use crate::state::{Children, Run, Why};
 use crate::steps::{Steps, StepsLeft};
 use crate::stopped::stopped;
 use crate::tool::{SKILL, Tool};
@@ -300,24 +301,26 @@ fn guidance(
         && !is_persons
         && !is_done
         && skill.unlisted_in(here).1 != Unlisted::Allow;
+    let uncounted = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why);
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
         asks: blocking.map_or(Asks::Completion, |found| found.asks),
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
-        uncounted: run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why),
+        uncounted,
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
         only_gates: is_persons,
         back: way_back(world, skill, run, here),
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },
         next: next
             .iter()
-            .filter(|_| !has_needs || is_blocked)
+            .filter(|_| (!has_needs || is_blocked) && !run.has_more_waves())
             .map(|next| (next.name.clone(), entering(next)))
             .collect(),
         done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.in_run(skill, run).kind != kind),
         steps,
+        failed_gate: run.at_gate() && uncounted == Some(Why::Outcome(CallOutcome::Failed)),
         stuck: stuck.then_some(if next.is_empty() { Stuck::Deactivate } else { Stuck::Skip }),
     }))
 }

@@ -56,11 +56,18 @@ pub(crate) fn verdicts<'a>(
     let skill_of = |run: &Run| policy.skill_version(&run.skill, &run.version);
     let mut verdicts = Vec::new();
     let below = tree::Below::of(state);
+    let reads = only_reads(&call.tool.labels);
     for root in tree::roots(state) {
         let start = BranchStart { policy, state, call, caller };
         let mut lists = |run: &Run| {
-            let is_for = |skill| SkillCall::new(skill, call, caller.in_run(skill, run)).is_for(world, run);
-            skill_of(run).is_some_and(is_for) && start.means(world, run)
+            let Some(skill) = skill_of(run) else { return false };
+            let own = SkillCall::new(skill, call, caller.in_run(skill, run));
+            if !own.is_for(world, run) || !start.means(world, run) {
+                return false;
+            }
+            // What another run beside it produces is that run's, whatever this one lists.
+            let others = if reads { Vec::new() } else { of_others(policy, state, &above(state, run), run, skill) };
+            others.is_empty() || own.beside(&others).is_listed_in_present(run)
         };
         let mut path = tree::path(state, &below, root, caller.agent, &mut lists);
         let held_by = holding::other(state, &path).map(String::from);
@@ -83,7 +90,6 @@ pub(crate) fn verdicts<'a>(
             });
         }
         let Some(skill) = skill_of(leaf) else { continue };
-        let reads = only_reads(&call.tool.labels);
         let of_others = if reads { Vec::new() } else { of_others(policy, state, &path, leaf, skill) };
         let call = SkillCall::new(skill, call, caller.in_run(skill, leaf)).beside(&of_others);
         let ruling = if held_by.is_some() { call.judge_reading(leaf) } else { call.judge(world, leaf) };
@@ -98,6 +104,12 @@ pub(crate) fn verdicts<'a>(
         verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges, held_by });
     }
     verdicts
+}
+
+/// The runs that a run is a part of, the nearest first.
+fn above<'s>(state: &'s State, run: &Run) -> Vec<&'s Run> {
+    let parent = |of: &Run| of.parent.as_deref().and_then(|id| state.run(id));
+    core::iter::successors(parent(run), |of| parent(of)).collect()
 }
 
 /// What writes the artifacts that the live runs beside a part of a run produce, and that it does not produce itself.

@@ -320,6 +320,12 @@ impl Run {
         }
     }
 
+    /// Whether another wave follows in its phase.
+    #[must_use]
+    pub fn has_more_waves(&self) -> bool {
+        self.plan.as_ref().is_some_and(|progress| progress.next_wave().is_some())
+    }
+
     /// Whether its phase consists of runs, and waits at the gate of a wave.
     #[must_use]
     pub fn at_gate(&self) -> bool {

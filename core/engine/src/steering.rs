@@ -15,6 +15,7 @@ use crate::eval::World;
 use crate::graph;
 use crate::meant::{self, Meant, Named, Words};
 use crate::moves;
+use crate::plan::PlanProgress;
 use crate::policy::{Policy, Skill};
 use crate::state::{Run, Status};
 use crate::tree;
@@ -130,12 +131,17 @@ pub(crate) fn element(draft: &mut Draft, act: Act, named: Named<'_>) -> Result<V
     let progress = run.plan.as_ref();
     let known = progress.and_then(|progress| progress.plan.elements.get(place));
     let element = known.map(|element| element.id.clone()).unwrap_or_default();
-    if progress.is_some_and(|progress| progress.finished.contains(&place)) {
+    // At the gate of its wave, one that has finished may have to be mended.
+    let of_wave = |progress: &PlanProgress| {
+        progress.plan.elements.get(place).is_some_and(|element| element.wave == progress.wave)
+    };
+    let open_again = act == Act::GoOn && run.at_gate() && progress.is_some_and(of_wave);
+    if !open_again && progress.is_some_and(|progress| progress.finished.contains(&place)) {
         return Err(DenialKind::CommandInvalid(InvalidCommand::ElementFinished { id: element }));
     }
     let at_place = |part: &&Run| part.branch.as_ref().is_some_and(|branch| branch.place == place && !branch.void);
     let part = tree::parts(draft.state(), run).find(at_place);
-    if act == Act::GoOn && part.is_none() {
+    if act == Act::GoOn && part.is_none() && !open_again {
         return Err(DenialKind::CommandInvalid(InvalidCommand::ElementNotBegun { id: element }));
     }
     let (id, skill) = (run.id.clone(), run.skill.clone());

@@ -122,6 +122,10 @@ fn of_runs(text: &mut String, skill: &Skill, runs: &ChildRuns, margin: &str) {
         if let Some(child) = child.filter(|_| !told.contains(&run.skill.as_str())) {
             told.push(&run.skill);
             let _ = write!(text, "\n{margin}The phases of `{}`: {}", child.name, child.description);
+            let common = common(child);
+            if !common.is_empty() {
+                let _ = writeln!(text, "\n\n{margin}Allowed in each of them: {}.", listed(common));
+            }
             phases(text, child, margin);
         }
     }
@@ -147,7 +151,11 @@ fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
     if phase.optional != Optional::No {
         parts.push("This phase may be left out.".to_string());
     }
-    let written: Vec<String> = skill.produced_in(phase).map(files).collect();
+    let mut written: Vec<String> = skill.produced_in(phase).map(files).collect();
+    written.dedup();
+    // Two artifacts may be of the same files, one of them of more.
+    let all = written.clone();
+    written.retain(|files| !all.iter().any(|others| others != files && others.contains(files.as_str())));
     if !written.is_empty() {
         parts.push(format!("Write: {}.", written.join(", ")));
     }

@@ -11,6 +11,10 @@ use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::state::Why;
 
+/// What a person can do at a gate that does not open.
+const AGAIN: &str = "If files have to change first, stop and tell the user: they have a task of the wave done again by \
+                     `phasegate workflow tasks retry ID`.";
+
 /// What a subagent does whose phase is over.
 const OVER: &str = "The phase that you were started for is over, so you may only read: end, and say what you did. What comes \
                     next is for the agent that started you.";
@@ -74,6 +78,7 @@ fn strict(standing: &Standing) -> String {
     // The way back says that it failed.
     let told = |why: &Why| back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
     sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
+    sentences.extend(standing.failed_gate.then(|| AGAIN.to_string()));
     sentences.extend(back.as_ref().map(way_back));
     if !standing.gates.is_empty() {
         sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));

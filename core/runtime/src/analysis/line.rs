@@ -101,6 +101,7 @@ pub(crate) fn read_line(
         analysis.commands.iter_mut().filter_map(|command| command.tests.as_mut()).for_each(|run| run.unsure |= lost);
         let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
+        analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
         analysis.in_part = if shell.in_part { in_part::paths(&judged) } else { Vec::new() };
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use phasegate_core::analysis::{SimpleCommand, Word};
+use phasegate_core::analysis::{PathUse, SimpleCommand, Verdict, Word};
 use phasegate_core::{runner, words};
 use phasegate_shell::Judgement;
 
@@ -28,8 +28,18 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
         run.unsure = commands.get(at).is_none_or(|command| own_programs::may_print(command, run.runner, &place));
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
+            // What a known runner does is known, whatever its options print: it runs the code of the project.
+            if !run.unsure {
+                command.verdict = command.verdict.min(Verdict::Execute);
+            }
         }
     }
+}
+
+/// Whether a path is none, but a pattern of packages that a runner of tests is given: `go test ./...`.
+pub(super) fn is_of_packages(path: &PathUse, commands: &[SimpleCommand]) -> bool {
+    let command = path.command.and_then(|number| commands.get(usize::try_from(number).ok()?));
+    command.is_some_and(|command| command.tests.is_some()) && path.written.ends_with("...")
 }
 
 /// Whether a word names no path outside of the project, as itself or as the value of an option.
