@@ -332,8 +332,8 @@ mod tests {
             ("xargs cat <<< .env", &["*", "cat", ".env"]),
             ("git config -f .env -l", &["config", "-f", ".env", "-l"]),
             ("python3 -c 'import os; os.system(\"cat .env\")'", &["-c", "cat", ".env"]),
-            ("awk -v f=.env 'BEGIN{getline l < f; print l}'", &[".env"]),
-            ("awk 'BEGIN{system(\"cat .env\")}'", &["cat", ".env"]),
+            ("awk -v f=.env 'BEGIN{getline l < f; print l}'", &["*", ".env"]),
+            ("awk 'BEGIN{system(\"cat .env\")}'", &["*", "cat", ".env"]),
             ("curl file://$PWD/.env", &[".env"]),
             ("wc -l --files0-from=.env", &[".env"]),
         ] {
