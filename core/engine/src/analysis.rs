@@ -143,6 +143,8 @@ pub enum Part {
     Program,
     /// No path: a client that is run to change what it obeys, or to work without the guard.
     Client,
+    /// No path: a command of phasegate that only a person gives.
+    Command,
     /// No path: a line that is not read to its end, and why.
     Unread,
 }

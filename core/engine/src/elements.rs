@@ -2,7 +2,8 @@
 
 use crate::state::{Children, Run, Runs, Status};
 
-/// Has an element begun anew. One that has finished, of a wave that waits at its gate, is open again. The others that ended with it go on: where they stood, if no runs were part of them.
+/// Has an element begun anew. One that has finished, of a wave that waits at its gate, is open again. The others that ended
+/// with it go on: where they stood, if no runs were part of them.
 pub(crate) fn again(runs: &mut Runs, id: &str, element: usize) {
     if reopen(runs, id, element) {
         return;

@@ -196,3 +196,4 @@ pub use record::{Record, records};
 pub use run_status::files_made;
 pub use state::State;
 pub use step::{Outcome, RunPosition, step};
+pub use tree::above;

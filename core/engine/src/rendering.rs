@@ -102,7 +102,7 @@ fn render(kind: &DenialKind) -> Rendered {
             gate: Gate::Protection,
             code: Code::SelfProtection,
             reason: match part {
-                Part::Client => format!("{tool} would run `{path}`, which {}", part_words(*part)),
+                Part::Client | Part::Command => format!("{tool} would run `{path}`, which {}", part_words(*part)),
                 Part::Unread => format!("{tool} would run a line that {}: {path}", part_words(*part)),
                 _ => format!("{tool} would change `{path}`, which {}", part_words(*part)),
             },
@@ -428,6 +428,7 @@ fn part_words(part: Part) -> &'static str {
         Part::Settings => "the client obeys without asking the guard",
         Part::Program => "is the guard's own program",
         Part::Client => "changes what a client obeys, or starts one without the guard",
+        Part::Command => "only a person may run where a project is guarded",
         Part::Unread => "cannot be read to its end, so that it may change what is the guard's",
     }
 }

@@ -66,7 +66,11 @@ pub(crate) fn verdicts<'a>(
                 return false;
             }
             // What another run beside it produces is that run's, whatever this one lists.
-            let others = if reads { Vec::new() } else { of_others(policy, state, &above(state, run), run, skill) };
+            let others = if reads {
+                Vec::new()
+            } else {
+                of_others(policy, state, &tree::above(state, run).collect::<Vec<_>>(), run, skill)
+            };
             others.is_empty() || own.beside(&others).is_listed_in_present(run)
         };
         let mut path = tree::path(state, &below, root, caller.agent, &mut lists);
@@ -104,12 +108,6 @@ pub(crate) fn verdicts<'a>(
         verdicts.push(RunVerdict { run, mode: leaf.mode, skill, call, ruling, broke, over, judges, held_by });
     }
     verdicts
-}
-
-/// The runs that a run is a part of, the nearest first.
-fn above<'s>(state: &'s State, run: &Run) -> Vec<&'s Run> {
-    let parent = |of: &Run| of.parent.as_deref().and_then(|id| state.run(id));
-    core::iter::successors(parent(run), |of| parent(of)).collect()
 }
 
 /// What writes the artifacts that the live runs beside a part of a run produce, and that it does not produce itself.

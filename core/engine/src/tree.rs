@@ -17,13 +17,14 @@ pub(crate) fn roots(state: &State) -> impl Iterator<Item = &Run> {
 
 /// The live run at the root of a run's tree.
 pub(crate) fn root<'a>(state: &'a State, run: &'a Run) -> &'a Run {
-    let mut at = run;
+    above(state, run).last().unwrap_or(run)
+}
+
+/// The live runs that a live run is a part of, the nearest first.
+pub fn above<'a>(state: &'a State, run: &Run) -> impl Iterator<Item = &'a Run> {
     // No tree is deeper than there are runs, whatever the parents in a state say.
-    for _ in 0..=state.project.runs.len().saturating_add(state.session.runs.len()) {
-        let Some(above) = parent(state, at) else { break };
-        at = above;
-    }
-    at
+    let most = state.project.runs.len().saturating_add(state.session.runs.len());
+    core::iter::successors(parent(state, run), |run| parent(state, run)).take(most)
 }
 
 /// The live run that a run is a part of.
@@ -36,16 +37,7 @@ fn parent<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
 pub(crate) fn must_finish(policy: &Policy, state: &State, run: &Run) -> bool {
     let required =
         |run: &Run| policy.skill_version(&run.skill, &run.version).is_some_and(|skill| skill.finish_required);
-    let mut at = Some(run);
-    // Every run has fewer ancestors than there are live runs, whatever the parents in a state say.
-    for _ in 0..=state.live_runs().count() {
-        match at {
-            Some(run) if required(run) => return true,
-            Some(run) => at = parent(state, run),
-            None => return false,
-        }
-    }
-    false
+    required(run) || above(state, run).any(required)
 }
 
 /// The subagent to which the run of an agent is bound: itself, or the nearest that started it.

@@ -112,6 +112,12 @@ pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
     policy.modes().chain(all).max().unwrap_or(Mode::Warn)
 }
 
+/// The strictest mode of this policy's skills and of those that begin, whatever mode rules, budgets and access have.
+#[must_use]
+pub fn strictest_of_skills(policy: &Policy, all: Option<Mode>) -> Mode {
+    policy.skills.iter().filter_map(|skill| skill.mode).chain(all).max().unwrap_or(Mode::Warn)
+}
+
 /// Whether a config has the word `block`, or a word that nearly equals it in the place of a mode.
 fn speak_of_block(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
     let meant = |diagnostic: &Diagnostic| diagnostic.suggestion.as_deref() == Some("did you mean `block`?");

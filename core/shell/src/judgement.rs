@@ -134,6 +134,25 @@ impl Pattern {
         Some(text)
     }
 
+    /// This pattern and behind it another one, with texts that stand beside each other as one.
+    #[must_use]
+    pub fn then(&self, behind: &Self) -> Self {
+        Self::joined(self.0.iter().chain(&behind.0).cloned())
+    }
+
+    /// These pieces, with texts that stand beside each other as one.
+    #[must_use]
+    pub fn joined(all: impl IntoIterator<Item = Piece>) -> Self {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for piece in all {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
+                (_, piece) => pieces.push(piece),
+            }
+        }
+        Self(pieces)
+    }
+
     /// Whether the pattern can stand for `text`, where the home folder is `home` (any folder if absent).
     #[must_use]
     pub fn could_be(&self, text: &str, home: Option<&str>) -> bool {

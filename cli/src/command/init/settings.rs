@@ -6,7 +6,7 @@ use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_runtime::policy_store::strictest;
+use phasegate_runtime::policy_store::{strictest, strictest_of_skills};
 
 use super::rule_packs;
 use super::setting::{Setting, read};
@@ -77,8 +77,7 @@ pub(crate) fn planned(setting: &Setting<'_>) -> Result<Config, Failure> {
         known(&setting.args.in_force, &compiled.policy)?;
     }
     let mode = strictest(&compiled.policy, compiled.settings.mode);
-    let of_skills = compiled.policy.skills.iter().filter_map(|skill| skill.mode).chain(compiled.settings.mode).max();
-    let of_skills = of_skills.unwrap_or(Mode::Warn);
+    let of_skills = strictest_of_skills(&compiled.policy, compiled.settings.mode);
     let change = (before.as_deref() != Some(&after)).then_some(Change { path, before, after: Some(after) });
     let differs = setting.args.mode.is_some_and(|mode| compiled.settings.mode != Some(mode.mode()));
     let other_mode = differs.then(|| compiled.settings.mode.unwrap_or(Mode::Warn));

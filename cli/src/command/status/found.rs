@@ -13,6 +13,7 @@ use phasegate_runtime::sessions::SessionInfo;
 use serde_json::{Value, json};
 
 use super::budgets::Budgets;
+
 /// What there is to show.
 pub(super) struct Found {
     pub(super) project: Project,

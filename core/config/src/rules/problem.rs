@@ -34,8 +34,7 @@ fn help(text: &str, problem: &Problem) -> Option<String> {
     // Not every call has it: a rule asks for it first.
     if message.contains(" in context for Action::") {
         let attribute = between(message, "attribute `", "`")?;
-        let asks =
-            "write `context has command && ...`, or name the actions that have it".replace("command", &attribute);
+        let asks = format!("write `context has {attribute} && ...`, or name the actions that have it");
         return ["command", "input", "path", "request"].contains(&attribute.as_str()).then_some(asks);
     }
     let rule = text.get(problem.span.clone()).filter(|_| message == "the rule can never be about a call")?;

@@ -3,21 +3,22 @@
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Access, Guarded, Word};
+use phasegate_core::analysis::{Access, Guarded};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
+use super::arguments::is_one_of;
 use super::descendants::has_option;
 use super::guarded::Place;
 use super::matched::matched;
 use super::rough::patterns;
-use super::word_paths::{folders, last_name, within};
+use super::word_paths::{folders, is_option, last_name, within};
 use crate::protected::pattern::stands_for;
 use crate::protected::protected_path::{Change, fold};
 
 /// The programs that put things into a folder under the names that these have.
 const PROGRAMS: [&str; 8] = ["cp", "gcp", "ditto", "mv", "install", "ln", "rsync", "scp"];
-/// Those that put second names of files there.
-const LINKERS: [&str; 1] = ["ln"];
+/// The one that puts second names of files there.
+const LINKER: [&str; 1] = ["ln"];
 /// Those that leave folders out unless an option says otherwise.
 const COPIERS: [&str; 4] = ["cp", "gcp", "install", "scp"];
 /// Those that list what is in a folder.
@@ -37,13 +38,8 @@ enum Source {
     Named(Pattern),
 }
 
-/// What a part copies, and where to.
+/// How a part copies.
 struct Copy<'a> {
-    sources: Vec<Source>,
-    /// Whether some of the sources may have any name.
-    unnamed: bool,
-    /// The folders, absolute, and whether each is there before the part runs.
-    targets: Vec<(PathBuf, bool)>,
     /// What the line makes, as absolute paths.
     made: &'a [PathBuf],
     /// Whether second names are put there, and not what is in a folder.
@@ -68,17 +64,14 @@ impl Place<'_> {
             if unnamed {
                 sources.extend(self.listed_elsewhere(judged, line));
             }
-            let targets = self.targets(judged, number, part, &made);
-            let links = is_of(part, &LINKERS);
-            let whole = !links && (!is_of(part, &COPIERS) || has_option(part, "rRa"));
-            let copy = Copy { sources, unnamed, targets, made: &made, links, whole };
-            for (target, there) in &copy.targets {
-                if copy.unnamed && *there {
-                    found.extend(self.in_folder_of_its_own(target));
+            let links = is_one_of(part, &LINKER);
+            let whole = !links && (!is_one_of(part, &COPIERS) || has_option(part, "rRa"));
+            let copy = Copy { made: &made, links, whole };
+            for (target, there) in self.targets(judged, number, part, &made) {
+                if unnamed && there {
+                    found.extend(self.in_folder_of_its_own(&target));
                 }
-                found.extend(
-                    copy.sources.iter().find_map(|source| self.lands(&copy, source, target, *there, &mut left)),
-                );
+                found.extend(sources.iter().find_map(|source| self.lands(&copy, source, &target, there, &mut left)));
             }
         }
         found
@@ -132,7 +125,7 @@ impl Place<'_> {
     fn listed_elsewhere(&self, judged: &Judgement, line: &str) -> Vec<Source> {
         let home = self.protected.home();
         let named = patterns(line).into_iter().flat_map(|names| matched(&names, self.base, home)).map(Source::Maybe);
-        let searched = judged.parts.iter().filter(|part| is_of(part, &SEARCHES)).flat_map(|part| {
+        let searched = judged.parts.iter().filter(|part| is_one_of(part, &SEARCHES)).flat_map(|part| {
             let words = part.words.iter().skip(1).filter(|word| !is_option(word)).filter_map(Pattern::text);
             words.filter(|word| self.absolute(word).is_dir()).collect::<Vec<_>>()
         });
@@ -183,7 +176,7 @@ impl Place<'_> {
     fn is_made_folder(&self, judged: &Judgement, path: &Path) -> bool {
         let makes = |number: Option<u32>| {
             let part = number.and_then(|number| judged.parts.get(usize::try_from(number).ok()?));
-            part.is_some_and(|part| is_of(part, &["mkdir", "install"]))
+            part.is_some_and(|part| is_one_of(part, &["mkdir", "install"]))
         };
         let folders = judged.touches.iter().filter(|touch| touch.access == Access::Write && makes(touch.part));
         folders.filter_map(|touch| touch.path.text()).any(|folder| self.absolute(&folder) == path)
@@ -264,12 +257,7 @@ impl Place<'_> {
 }
 
 pub(super) fn copies(part: &Part) -> bool {
-    is_of(part, &PROGRAMS)
-}
-
-fn is_of(part: &Part, programs: &[&str]) -> bool {
-    let Some(Word::Known(program)) = part.command.words.first() else { return false };
-    program.rsplit('/').next().is_some_and(|name| programs.contains(&name))
+    is_one_of(part, &PROGRAMS)
 }
 
 /// The words of a part that says first what it puts things into.
@@ -287,10 +275,6 @@ fn targets(part: &Part) -> Vec<String> {
 
 fn has_text(name: &Pattern) -> bool {
     name.0.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
-}
-
-fn is_option(word: &Pattern) -> bool {
-    matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'))
 }
 
 /// The folder that the last name of a path is in; the one where the path starts if it has one name.

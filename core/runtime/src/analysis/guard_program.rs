@@ -19,7 +19,7 @@ const FEWEST_LETTERS: usize = 3;
 const PERSONS: [&[&str]; 4] =
     [&["init"], &["skill", "new"], &["rules", "import", "--yes"], &["rules", "import", "--undo"]];
 /// Options with which they write nothing.
-const ONLY_SHOWS: [&str; 4] = ["--dry-run", "--print", "--help", "-h"];
+const ONLY_SHOWS: [&str; 4] = ["--dry-run", "--help", "--print", "-h"];
 /// Programs that print where another one is.
 const LOOKUPS: [&str; 8] = ["which", "type", "command", "whereis", "whence", "where", "hash", "locate"];
 /// Programs that put others into a folder of `PATH`, or take them away.
@@ -84,47 +84,47 @@ const EVERYWHERE: [&str; 4] = ["-g", "--global", "global", "link"];
 const LOCAL_INSTALLERS: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 
 impl Place<'_> {
-    /// By what a line changes whose name it looks up, and by the programs that it installs.
+    /// By what a line changes whose name it looks up, by the programs that it installs, and by the guard's own commands.
     pub(super) fn guard_program(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
-        let found = Guarded { part: Kind::Program, path: NAME.to_owned() };
-        let changed = || judged.touches.iter().filter(|touch| change(touch.access).is_some());
-        let looks_up = judged.parts.iter().any(looks_up) || reads_search_path(line);
-        let by_lookup =
-            looks_up && (changed().any(|touch| touch.path.text().is_none()) || judged.parts.iter().any(gets_unknown));
-        let by_pattern = || changed().any(|touch| is_pattern_of_name(&touch.path));
-        let by_script = || judged.parts.iter().any(is_script_that_looks_up);
-        if judged.parts.iter().any(|part| self.is_for_a_person(part)) {
-            self.protected.note_others();
-            return vec![Guarded { part: Kind::Policy, path: format!("{NAME} init") }];
+        if let Some(command) = judged.parts.iter().find_map(|part| self.for_a_person(part)) {
+            return vec![Guarded { part: Kind::Command, path: command }];
         }
-        if !by_lookup && !by_pattern() && !by_script() && !judged.parts.iter().any(|part| self.installs(part)) {
+        let changed = || judged.touches.iter().filter(|touch| change(touch.access).is_some());
+        let gets_unknown =
+            || changed().any(|touch| touch.path.text().is_none()) || judged.parts.iter().any(gets_unknown);
+        let looks_up = judged.parts.iter().any(looks_up) || reads_search_path(line);
+        let found = (looks_up && gets_unknown())
+            || changed().any(|touch| is_pattern_of_name(&touch.path))
+            || judged.parts.iter().any(|part| is_script_that_looks_up(part) || self.installs(part));
+        if !found {
             return Vec::new();
         }
         self.protected.note_others();
-        vec![found]
+        vec![Guarded { part: Kind::Program, path: NAME.to_owned() }]
     }
 
-    /// Whether a part is a command of the guard's that writes configs or settings, in a guarded project or for one that the
-    /// line names. Where nothing guards yet, an agent may set a project up.
-    fn is_for_a_person(&self, part: &Part) -> bool {
+    /// The command of the guard that a part gives, if it writes configs or settings in a guarded project, or elsewhere.
+    /// Where nothing guards yet, an agent may set a project up.
+    fn for_a_person(&self, part: &Part) -> Option<String> {
         let words: Vec<String> = part.words.iter().map(|word| word.text().unwrap_or_default()).collect();
-        let Some((program, rest)) = words.split_first() else { return false };
-        if !is_name(program) || rest.iter().any(|word| ONLY_SHOWS.iter().any(|shows| word.starts_with(shows))) {
-            return false;
+        let (program, rest) = words.split_first()?;
+        if !is_name(program) || rest.iter().any(|word| ONLY_SHOWS.contains(&word.as_str())) {
+            return None;
         }
+        let given = |command: &&&[&str]| command.iter().all(|name| rest.iter().any(|word| word == name));
+        let command = PERSONS.iter().find(given)?;
         let elsewhere = rest.iter().any(|word| word.starts_with("--project") || word == "--user");
-        let commands = rest.iter().filter(|word| !word.starts_with('-')).collect::<Vec<_>>();
-        let has = |command: &[&str]| {
-            command.iter().all(|name| commands.iter().any(|word| word == name) || rest.iter().any(|word| word == name))
-        };
-        (self.protected.is_guarded() || elsewhere) && PERSONS.iter().any(|command| has(command))
+        if elsewhere {
+            self.protected.note_others();
+        }
+        (self.protected.is_guarded() || elsewhere).then(|| format!("{NAME} {}", command.join(" ")))
     }
 
     /// Whether a part installs a program of this name, or removes it.
     fn installs(&self, part: &Part) -> bool {
         let words: Vec<String> = part.words.iter().filter_map(Pattern::text).collect();
         let is = |names: &[&str]| words.iter().any(|word| names.contains(&last(word)));
-        if !is(&INSTALLERS) || !is(&INSTALLS) {
+        if part.command.verdict == Verdict::Read || !is(&INSTALLERS) || !is(&INSTALLS) {
             return false;
         }
         if words.iter().skip(1).any(|word| is_name(word)) {
@@ -133,12 +133,15 @@ impl Place<'_> {
         if is(&LOCAL_INSTALLERS) && !words.iter().any(|word| EVERYWHERE.contains(&word.as_str())) {
             return false;
         }
-        let named = part.words.iter().skip(1).filter(|word| word.text().is_some_and(|word| !word.starts_with('-')));
-        let here = Pattern::known(".");
-        let mut paths = folders(part)
-            .into_iter()
-            .flat_map(|from| named.clone().chain([&here]).map(move |word| within(&from, word)).collect::<Vec<_>>());
-        paths.any(|path| path.text().is_some_and(|path| has_program(&self.absolute(&path))))
+        // Without an operand it is the package of the folder.
+        let is_command = |word: &&String| INSTALLS.contains(&word.as_str()) || EVERYWHERE.contains(&word.as_str());
+        let operands = words.iter().skip(1).filter(|word| !word.starts_with('-') && !is_command(word));
+        let mut named: Vec<Pattern> = operands.map(|word| Pattern::known(word)).collect();
+        if named.is_empty() {
+            named.push(Pattern::known("."));
+        }
+        let paths = folders(part).into_iter().flat_map(|from| named.iter().map(move |word| within(&from, word)));
+        paths.filter_map(|path| path.text()).any(|path| has_program(&self.absolute(&path)))
     }
 }
 
@@ -172,8 +175,9 @@ fn gets_unknown(part: &Part) -> bool {
 fn is_script_that_looks_up(part: &Part) -> bool {
     let opaque = matches!(part.command.verdict, Verdict::Execute | Verdict::Unknown);
     let says = |text: &String| {
-        let text = fold(text);
-        text.contains(NAME) && ["which", "command -v", "type -p", "path"].iter().any(|ask| text.contains(ask))
+        let folded = fold(text);
+        let asks = ["which", "command -v", "type -p"].iter().any(|ask| folded.contains(ask));
+        folded.contains(NAME) && (asks || text.contains("PATH"))
     };
     let is_text = |text: &String| text.contains([' ', '(']);
     opaque && part.words.iter().skip(1).filter_map(Pattern::text).filter(is_text).any(|text| says(&text))

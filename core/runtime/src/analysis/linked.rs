@@ -7,7 +7,7 @@ use phasegate_core::analysis::{Access, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
 use super::matched::matched;
-use super::word_paths::folders;
+use super::word_paths::{folders, is_option};
 
 /// The most entries of the folders that are copied that are looked at for links.
 const MAX_ENTRIES: usize = 4096;
@@ -41,7 +41,8 @@ pub(super) fn follow(judged: &mut Judgement, base: &Path) {
             let written = judged.touches.iter().filter(|touch| touch.part == Some(number));
             let written = written.filter(|touch| touch.access == Access::Write).filter_map(|touch| touch.path.text());
             for name in written.chain(in_own_folder(part)) {
-                made.extend(said(part, &whole(base, &name)).map(|(name, says)| Link { part: number, name, says }));
+                let links = said(part, &whole(base, &name)).into_iter();
+                made.extend(links.map(|(name, says)| Link { part: number, name, says }));
             }
         }
         if keeps_links(part) {
@@ -207,8 +208,17 @@ fn makes_links(part: &Part) -> bool {
 
 /// The operands of a part.
 fn operands(part: &Part) -> impl Iterator<Item = &Pattern> {
-    let is_option = |word: &Pattern| matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'));
-    part.words.iter().skip(1).filter(move |word| !is_option(word))
+    part.words.iter().skip(1).filter(|word| !is_option(word))
+}
+
+/// The operands that a part makes links to: all of several but the last, where no option names the folder.
+fn led_to(part: &Part) -> Vec<&Pattern> {
+    let mut all: Vec<&Pattern> = operands(part).collect();
+    let folder = |word: &Pattern| word.text().is_some_and(|word| word.starts_with("-t") || word.starts_with("--t"));
+    if all.len() > 1 && !part.words.iter().skip(1).any(folder) {
+        all.pop();
+    }
+    all
 }
 
 /// The name of a link that is made where its part runs, under the last name of what it leads to.
@@ -220,16 +230,19 @@ fn in_own_folder(part: &Part) -> Vec<String> {
 }
 
 /// The links that a part makes at a path, or in the folder there, each with what it says.
-fn said(part: &Part, at: &str) -> impl Iterator<Item = (String, Option<PathBuf>)> {
-    let links = operands(part).flat_map(move |word| {
-        let says = word.text().map(PathBuf::from);
+fn said(part: &Part, at: &str) -> Vec<(String, Option<PathBuf>)> {
+    let mut links = Vec::new();
+    for says in led_to(part).into_iter().map(|word| word.text().map(PathBuf::from)) {
         let own = says.as_deref().and_then(Path::file_name).map(|own| format!("{at}/{}", own.to_string_lossy()));
         let names = [Some(at.to_owned()), own].into_iter().flatten();
-        // A link leads to no name of its own.
-        let leads = names.filter(|name| says.as_deref().is_none_or(|says| !Path::new(name).ends_with(says)));
-        leads.map(|name| (name, says.clone())).collect::<Vec<_>>()
-    });
-    links.collect::<Vec<_>>().into_iter()
+        // What a link leads to counts as written, too, and is none.
+        let is_itself = |name: &String, says: &Path| {
+            Path::new(name).parent().is_some_and(|folder| folder.join(says) == Path::new(name))
+        };
+        let names = names.filter(|name| says.as_deref().is_none_or(|says| !is_itself(name, says)));
+        links.extend(names.map(|name| (name, says.clone())));
+    }
+    links
 }
 
 /// Whether a part copies links as links.
@@ -310,6 +323,7 @@ mod tests {
             ("cd docs && ln -s ../src/b && echo E > b/a.py", "docs/../src/b/a.py"),
             ("ln -s \"$X\" q && echo E > q/a.py", "?"),
             ("ln -s src q && rm -r q/", "src"),
+            ("ln -s docs/src tree/docs/src; echo E > tree/docs/src/a.py", "tree/docs/docs/src/a.py"),
         ];
         for (line, path) in rows {
             let path = if path == "?" { path.to_owned() } else { base.join(path).to_str().unwrap().to_owned() };

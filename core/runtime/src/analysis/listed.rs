@@ -49,22 +49,10 @@ impl Place<'_> {
     pub(super) fn half_named(&self, path: &Pattern, access: Access) -> Option<Guarded> {
         let named = as_names(path)?;
         // A value may be empty, so that the name begins with what stands behind it.
-        let without = Pattern(named.0.iter().filter(|piece| **piece != Piece::Glob).cloned().collect());
-        let found = self.may_touch(&named, access).or_else(|| self.may_touch(&joined(without), access));
+        let without = Pattern::joined(named.0.iter().filter(|piece| **piece != Piece::Glob).cloned());
+        let found = self.may_touch(&named, access).or_else(|| self.may_touch(&without, access));
         found.map(|found| Guarded { path: super::guarded::shown(path), ..found })
     }
-}
-
-/// The pattern with texts that stand beside each other as one.
-fn joined(path: Pattern) -> Pattern {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for piece in path.0 {
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-            (_, piece) => pieces.push(piece),
-        }
-    }
-    Pattern(pieces)
 }
 
 /// Every hidden name of the folder.
@@ -97,7 +85,7 @@ fn in_place_of_any(path: &Pattern, names: &Pattern) -> Pattern {
     };
     let before = path.0.len().saturating_sub(1);
     let start = path.0.iter().take(if whole { 0 } else { before }).cloned();
-    joined(Pattern(start.chain(names.0.iter().cloned()).collect()))
+    Pattern::joined(start.chain(names.0.iter().cloned()))
 }
 
 /// Whether what is known of the beginning of a path is the beginning of the names.

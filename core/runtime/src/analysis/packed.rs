@@ -2,10 +2,10 @@
 //! those that take the right away to read it; and those that put into a folder what their line does not name.
 
 use phasegate_core::analysis::{Access, Guarded};
-use phasegate_shell::{Judgement, Part, Pattern, Piece};
+use phasegate_shell::{Judgement, Part, Pattern};
 
 use super::guarded::Place;
-use super::word_paths::{folders, within};
+use super::word_paths::{folders, is_option, within};
 
 /// A program that does so with one of these options.
 struct Remover {
@@ -60,11 +60,7 @@ impl Place<'_> {
         let paths = folders(part)
             .into_iter()
             .flat_map(|from| closed(part).into_iter().map(move |word| within(&from, word)).collect::<Vec<_>>());
-        let found = paths.filter_map(|path| match path.text() {
-            Some(text) => self.touched(&text, Access::Remove),
-            None => self.may_touch(&path, Access::Remove),
-        });
-        found.collect()
+        paths.filter_map(|path| self.may_touch(&path, Access::Remove)).collect()
     }
 
     fn packed_by(&self, part: &Part) -> Vec<Guarded> {
@@ -79,18 +75,10 @@ impl Place<'_> {
                 None => {}
             }
         }
-        let option = |word: &Pattern| matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'));
-        let names = || words.iter().filter(|word| !option(word)).map(|word| (*word).clone());
-        let below = |folder: &Pattern, name: &Pattern| {
-            let slash = Pattern::known("/");
-            Pattern(folder.0.iter().chain(&slash.0).chain(&name.0).cloned().collect())
-        };
+        let names = || words.iter().filter(|word| !is_option(word)).map(|word| (*word).clone());
+        let below = |folder: &Pattern, name: &Pattern| folder.then(&Pattern::known("/")).then(name);
         let inside = folders.iter().flat_map(|folder| names().map(|name| below(folder, &name)).collect::<Vec<_>>());
-        let found = names().chain(inside).filter_map(|path| match path.text() {
-            Some(text) => self.touched(&text, Access::Remove),
-            None => self.may_touch(&path, Access::Remove),
-        });
-        found.collect()
+        names().chain(inside).filter_map(|path| self.may_touch(&path, Access::Remove)).collect()
     }
 }
 

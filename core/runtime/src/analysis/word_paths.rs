@@ -17,8 +17,7 @@ pub(super) fn within(folder: &Pattern, word: &Pattern) -> Pattern {
     if absolute {
         return word.clone();
     }
-    let text = folder.text().zip(word.text()).map(|(folder, word)| Pattern::known(&format!("{folder}{word}")));
-    text.unwrap_or_else(|| Pattern(folder.0.iter().chain(&word.0).cloned().collect()))
+    folder.then(word)
 }
 
 /// What is known of the last name of a path.
@@ -34,4 +33,9 @@ pub(super) fn last_name(path: &Pattern) -> Pattern {
         name.insert(0, piece.clone());
     }
     Pattern(name)
+}
+
+/// Whether a word is an option, or begins as one.
+pub(super) fn is_option(word: &Pattern) -> bool {
+    matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'))
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
-use phasegate_core::state::{self, Run, Status};
-use phasegate_core::{Code, Decision, Event, Policy, State, records};
+use phasegate_core::state::{self, Run};
+use phasegate_core::{Code, Decision, Event, Policy, State, above, records};
 
 use super::history::{History, Past, without_digests};
 use crate::decide::decided_by;
@@ -170,8 +170,7 @@ fn is_below(state: &State, run: &Run, root: &Run) -> bool {
 
 /// The live run that a live run is a part of.
 fn part_of<'a>(state: &'a State, run: &Run) -> Option<&'a Run> {
-    let parent = state.run(run.parent.as_deref()?)?;
-    (parent.status == Status::Active && run.branch.is_some()).then_some(parent)
+    above(state, run).next()
 }
 
 /// What deciding a record again gives, or why it cannot be.

@@ -3,7 +3,7 @@
 use phasegate_adapter::{Finding, Level};
 use phasegate_core::policy::Mode;
 
-use crate::policy_store::{Current, Ready, summary};
+use crate::policy_store::{Current, Ready, strictest_of_skills, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::strays::strays;
@@ -72,9 +72,9 @@ fn ready_findings(ready: &Ready) -> Vec<Finding> {
             "name a shipped skill under `use` in `.phasegate/config.yaml`, or write one into `.phasegate/skills/`",
         ));
     }
-    let of_skills = ready.policy.skills.iter().filter_map(|skill| skill.mode).chain(ready.settings.mode).max();
+    let of_skills = strictest_of_skills(&ready.policy, ready.settings.mode);
     found.push(match ready.strictest() {
-        Mode::Block if of_skills != Some(Mode::Block) => {
+        Mode::Block if of_skills != Mode::Block => {
             let what = "rules, budgets and access deny; violations of skills run and are reported (`mode: warn`)";
             Finding::new(Level::Ok, what)
         }

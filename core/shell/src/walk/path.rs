@@ -42,13 +42,7 @@ pub(super) fn dotted(path: &Pattern) -> Option<Pattern> {
 
 /// Joins adjacent texts and removes `.` and empty components.
 fn tidy(pattern: Pattern) -> Pattern {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for piece in pattern.0 {
-        match (pieces.last_mut(), piece) {
-            (Some(Piece::Text(last)), Piece::Text(text)) => last.push_str(&text),
-            (_, piece) => pieces.push(piece),
-        }
-    }
+    let Pattern(mut pieces) = Pattern::joined(pattern.0);
     for (number, piece) in pieces.iter_mut().enumerate() {
         if let Piece::Text(text) = piece {
             while text.contains("//") || text.contains("/./") {
