@@ -41,6 +41,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         wanted: Wanted::Outcome(Outcome::Ok),
         matcher: matcher(format!("allowed_{at}_0")),
         unchanged: None,
+        written: None,
         same: Vec::new(),
     };
     let last = at + 1 == phases;

@@ -330,9 +330,24 @@ pub struct PathUse {
     /// Whether a file is written that has another name too (a hard link), wherever that is.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub linked: bool,
+    /// What stands in the file once the call is done, where its arguments say so. Looked for only where a condition asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub becomes: Option<Box<NewContent>>,
     /// How the paths of files end that are changed below it, where it is a folder: `""` for any end. Else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<String>,
+}
+
+/// What a call makes of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewContent {
+    /// The SHA-256 of the new bytes, as hexadecimal digits.
+    pub sha256: String,
+    /// The SHA-256 of the bytes that it is made from; `None`: the call gives all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_from: Option<String>,
 }
 
 /// What a command writes without naming it, as a path: anything.
@@ -344,7 +359,16 @@ impl PathUse {
     /// A path as a call gives it.
     #[must_use]
     pub fn new(written: String, access: Access) -> Self {
-        Self { written, resolved: None, access, command: None, folder: false, linked: false, below: Vec::new() }
+        Self {
+            written,
+            resolved: None,
+            access,
+            command: None,
+            folder: false,
+            linked: false,
+            becomes: None,
+            below: Vec::new(),
+        }
     }
 }
 

@@ -75,6 +75,9 @@ pub struct CallTest {
     /// What has to be as it was when the call was decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchanged: Option<Box<Content>>,
+    /// The files in which what the call wrote has to stand as it wrote it, as far as its arguments say what that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<Box<Content>>,
     /// What the call has to have in common with the one that is judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub same: Vec<Same>,
@@ -290,6 +293,14 @@ impl Condition {
         compares
     }
 
+    /// Whether it asks for what a call wrote.
+    #[must_use]
+    pub fn asks_what_was_written(&self) -> bool {
+        let mut asks = false;
+        self.each_call(&mut |test| asks |= test.written.is_some());
+        asks
+    }
+
     /// Calls `visit` with all that has to be as it was when the visit began, in order.
     pub fn each_unchanged<'a>(&'a self, visit: &mut dyn FnMut(&'a UnchangedTest)) {
         match self {
@@ -306,7 +317,7 @@ impl Condition {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::compares_files),
             Self::Not(inner) => inner.compares_files(),
-            Self::Call(test) => test.unchanged.is_some(),
+            Self::Call(test) => test.unchanged.is_some() || test.written.is_some(),
             Self::Unchanged(_) | Self::Artifact(_) => true,
             Self::Fact(_) | Self::Approved(_) | Self::Says(_) => false,
         }

@@ -2,6 +2,7 @@
 
 mod artifact;
 mod going_on;
+pub(crate) mod written;
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -332,10 +333,11 @@ impl<'a> World<'a> {
             Condition::All(parts) => cheap_first(parts, Truth::No, |part| self.truth(part, run, seen), Truth::min),
             Condition::Any(parts) => cheap_first(parts, Truth::Yes, |part| self.truth(part, run, seen), Truth::max),
             Condition::Not(inner) => self.truth(inner, run, seen).negated(),
-            Condition::Call(test) => match (newest(run, test, seen), &test.unchanged) {
-                (None, _) => Truth::No,
-                (Some(_), None) => Truth::Yes,
-                (Some(evidence), Some(content)) => self.unchanged(content, evidence.as_of.as_ref()),
+            Condition::Call(test) => match (newest(run, test, seen), &test.unchanged, &test.written) {
+                (None, _, _) => Truth::No,
+                (Some(_), None, None) => Truth::Yes,
+                (Some(evidence), Some(content), _) => self.unchanged(content, evidence.as_of.as_ref()),
+                (Some(evidence), None, Some(content)) => self.as_written(content, evidence.as_of.as_ref()),
             },
             Condition::Unchanged(test) => match newest_of(run, test.atom, |one| one.visit == run.visit) {
                 None => Truth::Unknown,
@@ -381,10 +383,11 @@ impl<'a> World<'a> {
             }
             Condition::Call(test) => {
                 let then = newest(run, test, seen).and_then(|evidence| evidence.as_of.as_ref());
-                let since = match (&test.unchanged, then) {
-                    (Some(content), Some(then)) => self
+                let since = match (&test.unchanged, &test.written, then) {
+                    (Some(content), _, Some(then)) => self
                         .going_on(content)
                         .unwrap_or_else(|| since(&content.text, self.unchanged(content, Some(then)))),
+                    (None, Some(content), Some(then)) => self.not_as_written(content, then),
                     _ => String::new(),
                 };
                 let about = if let Seen::About(call) = seen { phrase::about(&test.same, call) } else { String::new() };

@@ -108,6 +108,12 @@ impl Policy {
         self.skills.iter().chain(&self.earlier).any(Skill::compares_objects)
     }
 
+    /// Whether a condition asks for what a call wrote.
+    #[must_use]
+    pub fn asks_what_was_written(&self) -> bool {
+        self.skills.iter().chain(&self.earlier).any(Skill::asks_what_was_written)
+    }
+
     /// The skill exactly as a run began with it. The skills that others run are part of these.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
@@ -213,6 +219,11 @@ impl Skill {
     fn compares_objects(&self) -> bool {
         let mut lines = self.phases.iter().flat_map(|phase| &phase.line_requires);
         lines.any(|line| line.condition.compares_objects()) || self.children.iter().any(Self::compares_objects)
+    }
+
+    fn asks_what_was_written(&self) -> bool {
+        let mut conditions = self.phases.iter().flat_map(Phase::conditions);
+        conditions.any(Condition::asks_what_was_written) || self.children.iter().any(Self::asks_what_was_written)
     }
 
     /// The values of an instance.

@@ -13,6 +13,7 @@ use crate::condition::CallTest;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
 use crate::eval::World;
+use crate::eval::written::wrote;
 use crate::graph::{Here, can_finish};
 use crate::holding;
 use crate::judge::{Caller, OfOthers, Ruling, SkillCall};
@@ -179,7 +180,10 @@ impl RunVerdict<'_> {
             atom: test.atom,
             wanted,
             lasting: used == Use::Forbid,
-            as_of: test.unchanged.as_ref().map(|content| world.now(content)),
+            as_of: match &test.unchanged {
+                Some(content) => Some(world.now(content)),
+                None => test.written.as_ref().and_then(|_| wrote(self.call.decided(&self.ruling), test, run)),
+            },
             about: Vec::new(),
         }) {
             // What nobody knows the object of proves nothing about any.

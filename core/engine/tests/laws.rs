@@ -79,6 +79,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
                 wanted: Wanted::Outcome(Outcome::Ok),
                 matcher: matcher(PATTERNS[place]),
                 unchanged: None,
+                written: None,
                 same: Vec::new(),
             })
         }),

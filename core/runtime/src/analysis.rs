@@ -6,6 +6,7 @@ mod descendants;
 mod embedded;
 mod clients;
 mod copied;
+pub(crate) mod new_content;
 mod linked;
 mod matched;
 mod no_index;
@@ -62,6 +63,18 @@ pub(crate) fn name_paths(event: &mut Event, root: &Path) {
     let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
     if tool != BASH && analysis.paths.is_empty() && !analysis.open {
         analysis.in_project = in_project::paths(input, root);
+    }
+}
+
+/// Notes what stands in the file that a file tool writes, once it is done. Asked for only where a condition holds files
+/// against what calls wrote.
+pub(crate) fn tell_content(event: &mut Event, root: &Path) {
+    let EventKind::ToolCall { input, analysis, .. } = &mut event.kind else { return };
+    if let ([path], true) = (analysis.paths.as_mut_slice(), analysis.commands.is_empty())
+        && path.access == Access::Write
+    {
+        let file = path.resolved.as_ref().map(|resolved| root.join(resolved));
+        path.becomes = file.and_then(|file| new_content::of(input, &file)).map(Box::new);
     }
 }
 

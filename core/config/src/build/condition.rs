@@ -90,7 +90,7 @@ fn calls(
                 let atom = builder.next_atom();
                 seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
                 let (unchanged, same) = (unchanged.cloned().map(Box::new), same.clone());
-                tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged, same }));
+                tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged, written: None, same }));
             }
             parts.extend(if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() });
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use phasegate_core::Code;
 use phasegate_core::artifact::Artifact;
-use phasegate_core::condition::{CallTest, Condition, Wanted};
+use phasegate_core::condition::{CallTest, Condition, Content, Wanted};
 use phasegate_core::matcher::{AgentTest, Matcher};
 use phasegate_core::policy::{Phase, Unlisted, UnlistedLine, UnlistedRule};
 
@@ -88,26 +88,32 @@ pub(super) fn completed_by(
     done_when: Option<Condition>,
 ) -> Option<Condition> {
     let artifacts: Vec<Artifact> = produces.iter().filter_map(|at| builder.artifacts.get(*at)).cloned().collect();
-    let mut wanted: Vec<Vec<Matcher>> =
-        artifacts.iter().map(|one| one.writes.iter().map(|writes| of_agent(writes, kind)).collect()).collect();
+    let writes = |one: &Artifact| one.writes.iter().map(|writes| of_agent(writes, kind)).collect();
+    let mut wanted: Vec<(Vec<Matcher>, Option<&Content>)> =
+        artifacts.iter().map(|one| (writes(one), Some(&one.content))).collect();
     if wanted.is_empty() && done_when.is_none() {
-        wanted.push(start.to_vec());
+        wanted.push((start.to_vec(), None));
     }
     let mut parts = match done_when {
         Some(Condition::All(parts)) => parts,
         other => other.into_iter().collect(),
     };
-    for matchers in wanted {
-        let mut tests: Vec<Condition> = matchers.into_iter().map(|matcher| succeeded(builder, matcher)).collect();
-        let test = if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() };
-        parts.extend(test.filter(|test| !parts.iter().any(|part| same(part, test))));
+    for (matchers, files) in wanted {
+        let mut tests: Vec<Condition> =
+            matchers.into_iter().map(|matcher| succeeded(builder, matcher, files)).collect();
+        let Some(test) = (if tests.len() > 1 { Some(Condition::Any(tests)) } else { tests.pop() }) else { continue };
+        match parts.iter_mut().find(|part| same(part, &test)) {
+            Some(part) => *part = test,
+            None => parts.push(test),
+        }
     }
     if parts.len() > 1 { Some(Condition::All(parts)) } else { parts.pop() }
 }
 
-fn succeeded(builder: &mut Builder<'_>, matcher: Matcher) -> Condition {
+fn succeeded(builder: &mut Builder<'_>, matcher: Matcher, files: Option<&Content>) -> Condition {
     let atom = builder.next_atom();
-    Condition::Call(CallTest { atom, wanted: Wanted::default(), matcher, unchanged: None, same: Vec::new() })
+    let written = files.cloned().map(Box::new);
+    Condition::Call(CallTest { atom, wanted: Wanted::default(), matcher, unchanged: None, written, same: Vec::new() })
 }
 
 /// Whether two conditions ask for the same calls, whatever the numbers of their tests.

@@ -58,6 +58,7 @@ pub(super) fn build(
         wanted,
         matcher: matcher(commands),
         unchanged: unchanged.cloned().map(Box::new),
+        written: None,
         same: Vec::new(),
     }));
 }

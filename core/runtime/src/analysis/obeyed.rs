@@ -11,11 +11,10 @@ use super::arguments::{blanks_off, each_text, makes_folders};
 use super::copied::copies;
 use super::guarded::Place;
 use super::matched::matched;
+use super::new_content::CONTENT;
 
 /// The longest text of an argument, in bytes, that is looked at as a path.
 const LONGEST: usize = 4096;
-/// The argument that holds the whole new text of a file.
-const CONTENT: &str = "content";
 
 impl Place<'_> {
     /// By the paths of a file tool.

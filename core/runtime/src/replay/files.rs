@@ -10,6 +10,7 @@ use phasegate_core::{Event, FactKey, FactValue, Facts, Policy};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use crate::analysis::new_content::{self, CONTENT};
 use crate::facts;
 use crate::facts::elements::Arguments;
 use crate::facts::steps;
@@ -65,11 +66,16 @@ impl Files {
 
     /// A call is let through: the files that it names may be changed from now on.
     pub(super) fn called(&mut self, event: &Event) {
-        let EventKind::ToolCall { analysis, .. } = &event.kind else { return };
+        let EventKind::ToolCall { input, analysis, .. } = &event.kind else { return };
         let written = |path: &&PathUse| path.access == Access::Write;
-        let paths: Vec<String> =
-            analysis.paths.iter().filter(written).filter_map(|path| path.resolved.clone()).collect();
-        paths.iter().for_each(|path| self.change(path));
+        let text = input.get(CONTENT).and_then(Value::as_str);
+        for path in analysis.paths.iter().filter(written) {
+            let Some(resolved) = path.resolved.clone() else { continue };
+            self.change(&resolved);
+            let changes = self.changes.get(&resolved).copied().unwrap_or_default();
+            let text = text.filter(|_| path.becomes.is_some());
+            self.stated.extend(text.map(|text| (resolved, (Stated::Content(text.to_owned()), changes))));
+        }
     }
 
     fn change(&mut self, path: &str) {
@@ -196,10 +202,15 @@ impl Files {
         if !analysis.is_empty() {
             return;
         }
+        let becomes = new_content::given(input).filter(|_| access == Access::Write).map(Box::new);
         for name in ["file_path", "notebook_path", "path"] {
             if let Some(written) = input.get(name).and_then(Value::as_str) {
                 let resolved = Some(self.normal(written, cwd.as_deref()));
-                analysis.paths.push(PathUse { resolved, ..PathUse::new(written.to_owned(), access) });
+                analysis.paths.push(PathUse {
+                    resolved,
+                    becomes: becomes.clone(),
+                    ..PathUse::new(written.to_owned(), access)
+                });
             }
         }
     }

@@ -1,0 +1,55 @@
+//! Whether files are as calls wrote them (rules 3.3): another program may have changed them since.
+
+use alloc::format;
+use alloc::string::String;
+
+use serde_json::Value;
+
+use super::{World, newest_of};
+use crate::analysis::Access;
+use crate::condition::CallTest;
+use crate::content::Content;
+use crate::fact_test::Truth;
+use crate::state::Run;
+use crate::tool::Call;
+
+/// What the files are to be that a call writes, and those that calls of this visit wrote before it: the digest of each by its
+/// path. What is made from something else than what stands there by the calls before is still what they made of it.
+pub(crate) fn wrote(call: &Call, test: &CallTest, run: &Run) -> Option<Value> {
+    let before =
+        newest_of(run, test.atom, |one| one.visit == run.visit).and_then(|one| one.as_of.as_ref()?.as_object());
+    let mut files = before.cloned().unwrap_or_default();
+    for written in call.analysis.paths.iter().filter(|path| path.access != Access::Read) {
+        let path = written.resolved.as_ref().unwrap_or(&written.written);
+        let Some(new) = &written.becomes else {
+            files.remove(path);
+            continue;
+        };
+        let foreign = new.made_from.as_ref().is_some_and(|from| files.get(path).is_some_and(|known| known != from));
+        if !foreign {
+            files.insert(path.clone(), Value::from(new.sha256.as_str()));
+        }
+    }
+    (!files.is_empty()).then_some(Value::Object(files))
+}
+
+impl World<'_> {
+    /// Whether what calls wrote stands in the files. Where nobody knows what they wrote, nothing else is known of it either.
+    pub(super) fn as_written(&mut self, content: &Content, wrote: Option<&Value>) -> Truth {
+        let Some(Value::Object(wrote)) = wrote else { return Truth::Yes };
+        match self.now(content) {
+            Value::Object(now) => Truth::of(wrote.values().all(|digest| now.values().any(|found| found == digest))),
+            _ => Truth::Unknown,
+        }
+    }
+
+    /// What a proof lacks whose file something else changed.
+    pub(super) fn not_as_written(&mut self, content: &Content, wrote: &Value) -> String {
+        match self.as_written(content, Some(wrote)) {
+            Truth::Yes => String::new(),
+            Truth::No | Truth::Unknown => {
+                format!(", as something else changed `{}` after the last one: write it whole once more", content.text)
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What a file tool makes of a file, by its arguments (rules 3.3).
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use phasegate_core::analysis::NewContent;
+use phasegate_store::digest::sha256_hex;
+use serde_json::Value;
+
+/// The argument that holds the whole new text of a file.
+pub(crate) const CONTENT: &str = "content";
+/// The largest file, in bytes, of which it is looked up what an edit makes of it.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// The arguments that hold the text to replace, and what takes its place, as clients name them.
+const REPLACEMENTS: [(&str, &str); 4] =
+    [("old_string", "new_string"), ("oldString", "newString"), ("oldText", "newText"), ("old_str", "new_str")];
+/// The argument that holds several replacements.
+const EDITS: &str = "edits";
+/// The arguments by which each place is replaced.
+const ALL: [&str; 2] = ["replace_all", "replaceAll"];
+
+/// What a call makes of a file that gives the whole of it.
+pub(crate) fn given(input: &Value) -> Option<NewContent> {
+    let text = input.get(CONTENT)?.as_str()?;
+    Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None })
+}
+
+/// What a call makes of the file; `None`: its arguments do not say.
+pub(super) fn of(input: &Value, file: &Path) -> Option<NewContent> {
+    given(input).or_else(|| edited(input, file))
+}
+
+fn edited(input: &Value, file: &Path) -> Option<NewContent> {
+    let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
+    if size > MAX_BYTES {
+        return None;
+    }
+    let before = std::fs::read_to_string(file).ok()?;
+    let edits = input.get(EDITS).and_then(Value::as_array);
+    let mut edits = edits.map_or_else(|| std::slice::from_ref(input), Vec::as_slice).iter();
+    let after = edits.try_fold(Cow::Borrowed(before.as_str()), |text, edit| replaced(&text, edit).map(Cow::Owned))?;
+    Some(NewContent { sha256: sha256_hex(after.as_bytes()), made_from: Some(sha256_hex(before.as_bytes())) })
+}
+
+/// The text after a replacement; `None` where its place is not certain.
+fn replaced(text: &str, edit: &Value) -> Option<String> {
+    let given = |name| edit.get(name).and_then(Value::as_str);
+    let (old, new) = REPLACEMENTS.iter().find_map(|(old, new)| Some((given(old)?, given(new)?)))?;
+    let all = ALL.iter().any(|name| edit.get(name).and_then(Value::as_bool) == Some(true));
+    let places = if old.is_empty() { 0 } else { text.matches(old).count() };
+    (places == 1 || (all && places > 1)).then(|| text.replace(old, new))
+}
+
+#[cfg(test)]
+mod tests {
+    use phasegate_store::digest::sha256_hex;
+    use serde_json::{Value, json};
+
+    /// What the call makes of a file that holds `before`.
+    fn made(before: &str, input: &Value) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.md");
+        std::fs::write(&file, before).unwrap();
+        super::of(input, &file).map(|new| new.sha256)
+    }
+
+    #[test]
+    fn what_a_file_tool_writes_is_known_by_its_arguments() {
+        let known = [
+            (json!({"content": "new"}), "new"),
+            (json!({"old_string": "b", "new_string": "x"}), "axc c"),
+            (json!({"oldString": "c", "newString": "x", "replaceAll": true}), "abx x"),
+            (json!({"edits": [{"oldText": "a", "newText": "b"}, {"oldText": "bb", "newText": "x"}]}), "xc c"),
+        ];
+        for (input, wanted) in known {
+            assert_eq!(made("abc c", &input), Some(sha256_hex(wanted.as_bytes())), "{input}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_certain_is_not_known() {
+        let unknown = [
+            json!({"old_string": "c", "new_string": "x"}),
+            json!({"old_string": "", "new_string": "x"}),
+            json!({"old_string": "z", "new_string": "x", "replace_all": true}),
+            json!({"edits": [{"old_string": "a"}]}),
+            json!({"patchText": "*** Update File: a.md"}),
+        ];
+        for input in &unknown {
+            assert_eq!(made("abc c", input), None, "{input}");
+        }
+    }
+}
