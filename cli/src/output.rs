@@ -72,6 +72,11 @@ impl Output {
         let _ = writeln!(anstream::stdout(), "{:#}", Sorted(value));
     }
 
+    /// Prints one of several JSON values, on a line of its own (JSON Lines).
+    pub fn row(&self, value: &Value) {
+        self.line(Sorted(value));
+    }
+
     /// Prints a failure to standard error. Where the answer would have been JSON it is one object, the only form that a
     /// failure has there: `{"error": {"code", "message", "help"}}`, of which `code` and `help` may be `null`.
     pub fn failure(&self, failure: &Failure) {

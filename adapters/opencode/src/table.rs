@@ -113,7 +113,21 @@ pub(crate) static TABLE: Table = Table {
         project_variables: &[],
         session_variables: &["PHASEGATE_SESSION"],
         installed: &[PLUGIN[0], PLUGIN[1]],
-        signs: &[".opencode", "opencode.json", "opencode.jsonc", "~/.config/opencode"],
+        // Not the folder itself: the documents of workflows lie in it on other platforms too.
+        signs: &[
+            "opencode.json",
+            "opencode.jsonc",
+            ".opencode/opencode.json",
+            ".opencode/opencode.jsonc",
+            ".opencode/plugin",
+            ".opencode/plugins",
+            ".opencode/agent",
+            ".opencode/agents",
+            ".opencode/command",
+            ".opencode/commands",
+            ".opencode/package.json",
+            "~/.config/opencode",
+        ],
     },
     programs: &[ClientProgram {
         names: &["opencode", "opencode-ai"],

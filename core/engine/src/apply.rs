@@ -22,8 +22,8 @@ use crate::plan::PlanProgress;
 use crate::policy::Scope;
 use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
-    AgentInfo, Children, Evidence, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall, Project,
-    Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,
+    AgentInfo, Children, Evidence, FailedBack, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall,
+    Project, Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,
 };
 use crate::steps::StepState;
 use crate::tallies;
@@ -127,7 +127,7 @@ fn apply_to_runs(runs: &mut Runs, begun: &mut u64, scope: Scope, change: &Change
         Change::PhaseSkipped { run, .. } => change_run(runs, run, |run| run.skip_ahead(change)),
         Change::ElementRetried { run, element } => elements::again(runs, run, *element),
         Change::ElementSkipped { run, element } => elements::skip(runs, run, *element),
-        Change::PhaseBack { run, phase, index, .. } => change_run(runs, run, |run| run.go_back(phase, *index)),
+        Change::PhaseBack { run, .. } => change_run(runs, run, |run| run.go_back(change)),
         Change::RunHalted { run, why, by_agent } => change_run(runs, run, |run| run.halt(why.as_ref(), *by_agent)),
         Change::LimitSpent { run, edge } => change_run(runs, run, |run| run.spent = Some(edge.clone())),
         Change::PhaseReturned { run } => change_run(runs, run, Run::return_to_phase_before),
@@ -413,7 +413,16 @@ impl Run {
         self.provisional = provisional.then_some(before);
     }
 
-    fn go_back(&mut self, phase: &str, index: usize) {
+    fn go_back(&mut self, change: &Change) {
+        let Change::PhaseBack { phase, index, failed, .. } = change else { return };
+        let (phase, index) = (phase.as_str(), *index);
+        if *failed {
+            let is_it = |one: &FailedBack| one.from == self.phase && one.to == phase;
+            let times = self.failed_backs.iter().find(|one| is_it(one)).map_or(0, |one| one.times);
+            self.failed_backs.retain(|one| !is_it(one));
+            let (from, to, visit) = (self.phase.clone(), phase.to_owned(), self.visits.saturating_add(1));
+            self.failed_backs.push(FailedBack { from, to, times: times.saturating_add(1), visit });
+        }
         match self.backs.iter_mut().find(|(from, to, _)| *from == self.phase && to == phase) {
             Some((_, _, times)) => *times = times.saturating_add(1),
             None => self.backs.push((self.phase.clone(), phase.to_owned(), 1)),

@@ -10,7 +10,7 @@ use crate::analysis::Invocation;
 use crate::denial::DenialKind;
 use crate::eval::World;
 use crate::judge::{Caller, SkillCall};
-use crate::plan::{Element, NamedElement, Waits};
+use crate::plan::{Element, NamedElement};
 use crate::policy::{Policy, Skill};
 use crate::state::{Children, Run, State, Status};
 use crate::tool::Call;
@@ -52,7 +52,7 @@ impl<'a> BranchStart<'a> {
         if let Some(unclear) = found.next() {
             return Some(unclear);
         }
-        if let Some(early) = self.early_element() {
+        if let Some(early) = self.before_gate() {
             return Some(early);
         }
         let of_branch = |run: &&Run| run.branch.is_some() && !tree::is_element(self.state, run);
@@ -88,14 +88,17 @@ impl<'a> BranchStart<'a> {
         })
     }
 
-    /// The element of a later wave that the start names while the present wave waits at its gate.
-    fn early_element(&self) -> Option<(&'a Run, DenialKind)> {
+    /// The run whose wave waits at its gate: no element can be begun before that, unless the gate itself lists the start.
+    fn before_gate(&self) -> Option<(&'a Run, DenialKind)> {
         let at_gate = self.state.live_runs().filter(|run| run.plan.is_some() && run.children == Children::Gate);
-        at_gate.filter(|run| self.is_listed_below(run)).find_map(|run| {
-            let named = self.named_element(run).filter(|named| matches!(named.waits, Waits::Wave { .. }))?;
-            let named = Some(Box::new(named));
-            Some((run, DenialKind::StartUnclear { branches: Vec::new(), pending: false, named }))
-        })
+        let of_gate = |run: &Run| {
+            let skill = self.skill(run);
+            skill.is_some_and(|skill| SkillCall::new(skill, self.call, self.caller).is_listed_in_present(run))
+        };
+        let mut waits = at_gate.filter(|run| self.is_listed_below(run) && !of_gate(run));
+        let run = waits.next()?;
+        let named = self.named_element(run).map(Box::new);
+        Some((run, DenialKind::StartUnclear { branches: Vec::new(), pending: false, named }))
     }
 
     /// The first element of a run's plan that the start names, and that it cannot be about now.

@@ -320,6 +320,9 @@ pub enum Change {
         index: usize,
         /// Who caused it: the agent by a call, or the platform by an outcome.
         by: By,
+        /// Whether the phase failed, and the edge is for that.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        failed: bool,
     },
     /// A person rejected something in a run.
     Rejected {

@@ -2,7 +2,7 @@
 
 use crate::state::{Children, Run, Runs, Status};
 
-/// Has an element begun anew. One that has finished, of a wave that waits at its gate, is open again. The others that ended
+/// Has an element begun anew. One that was skipped, or has finished in a wave that waits at its gate, is open again. The others that ended
 /// with it go on: where they stood, if no runs were part of them.
 pub(crate) fn again(runs: &mut Runs, id: &str, element: usize) {
     if reopen(runs, id, element) {
@@ -23,11 +23,13 @@ pub(crate) fn again(runs: &mut Runs, id: &str, element: usize) {
     }
 }
 
-/// Opens an element again that has finished, of a wave that waits at its gate; whether there is one.
+/// Opens an element again that was skipped, or that has finished in a wave that waits at its gate; whether there is one.
 fn reopen(runs: &mut Runs, id: &str, element: usize) -> bool {
-    let waits = |run: &Run| run.id == id && run.children == Children::Gate;
-    let Some(progress) = runs.find_mut(waits).and_then(|run| run.plan.as_mut()) else { return false };
-    if !progress.finished.contains(&element) {
+    let waits = |run: &Run| run.id == id && matches!(run.children, Children::Gate | Children::Live);
+    let Some(run) = runs.find_mut(waits) else { return false };
+    let at_gate = run.children == Children::Gate;
+    let Some(progress) = run.plan.as_mut() else { return false };
+    if !progress.finished.contains(&element) || !(at_gate || progress.skipped.contains(&element)) {
         return false;
     }
     progress.finished.retain(|known| *known != element);

@@ -7,6 +7,7 @@ mod lines;
 mod named;
 mod reserved;
 mod planned;
+pub(crate) mod rollback;
 mod still;
 
 use alloc::borrow::Cow;
@@ -18,6 +19,7 @@ use serde_json::Value;
 pub(crate) use self::caller::Caller;
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
+use self::rollback::may_go_back;
 use crate::analysis::Status;
 use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
@@ -28,7 +30,7 @@ use crate::matcher::{Matcher, Subject, Use};
 use crate::object::Selector;
 use crate::outcome::CallOutcome;
 use crate::parts::{self, Part};
-use crate::policy::{Back, OnViolation, Phase, Skill, Unlisted, UnlistedLine};
+use crate::policy::{OnViolation, Phase, Skill, Unlisted, UnlistedLine};
 use crate::state::{Run, SpentEdge};
 use crate::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
 
@@ -550,21 +552,4 @@ fn returns(world: &mut World<'_>, skill: &Skill, run: &Run, between: Between<'_>
         return Returns::Free;
     }
     if there.any(|back| may_go_back(world, skill, run, back)) { Returns::Back } else { Returns::No }
-}
-
-/// Whether a rollback edge of the current phase is below its limit and its condition holds.
-pub(crate) fn may_go_back(world: &mut World<'_>, skill: &Skill, run: &Run, back: &Back) -> bool {
-    times_back(skill, run, back) < back.limit && world.holds(back.when.as_ref(), run)
-}
-
-/// Whether the condition of a rollback edge of the current phase holds, and its limit is spent.
-pub(crate) fn is_spent(world: &mut World<'_>, skill: &Skill, run: &Run, back: &Back) -> bool {
-    times_back(skill, run, back) >= back.limit && world.holds(back.when.as_ref(), run)
-}
-
-/// How often the run took a rollback edge of its current phase.
-fn times_back(skill: &Skill, run: &Run, back: &Back) -> u32 {
-    let to = skill.phases.get(back.to).map(|target| target.name.as_str()).unwrap_or_default();
-    let times = run.backs.iter().find(|(from, target, _)| *from == run.phase && target == to);
-    times.map_or(0, |(_, _, times)| *times)
 }

@@ -9,7 +9,8 @@ use crate::decide::{Done, Line};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::graph::{self, Transition};
-use crate::judge::{Ruling, is_spent, may_go_back};
+use crate::judge::Ruling;
+use crate::judge::rollback::{is_spent, may_go_back};
 use crate::policy::{Back, Leave, Optional, Phase, Policy, Skill, Spent};
 use crate::state::{Children, Run, SpentEdge, Status};
 
@@ -50,7 +51,10 @@ fn runs_others(skill: &Skill, index: usize) -> bool {
 
 fn go_back(run: &Run, skill: &Skill, to: usize, by: By) -> Option<Change> {
     let phase = skill.phases.get(to)?.name.clone();
-    Some(Change::PhaseBack { run: run.id.clone(), phase, index: to, by })
+    let here = skill.phase_index(&run.phase).and_then(|here| skill.phases.get(here))?;
+    let edge = |on_failure: bool| here.back.iter().any(|back| back.to == to && back.on_failure == on_failure);
+    let failed = edge(true) && (by == By::Platform || run.failed || !edge(false));
+    Some(Change::PhaseBack { run: run.id.clone(), phase, index: to, by, failed })
 }
 
 /// Whether a run has a move to make because its phase is left as soon as it is done.

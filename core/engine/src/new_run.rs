@@ -47,6 +47,7 @@ impl Run {
             skipped: Vec::new(),
             said_done: Vec::new(),
             backs: Vec::new(),
+            failed_backs: Vec::new(),
             spent: None,
             halted: None,
             halted_by_agent: false,

@@ -21,7 +21,7 @@ use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
 use crate::registering;
 use crate::run_status;
 use crate::safety::SAFETY_OBLIGATION;
-use crate::state::{Children, Obligation, ObligationKind, Run, State, Status};
+use crate::state::{Children, FailedBack, Obligation, ObligationKind, Run, State, Status};
 use crate::tool::SKILL;
 use crate::tree;
 
@@ -99,11 +99,17 @@ fn free_element<'a>(state: &'a State, parent: &'a Run) -> Option<&'a Run> {
     tree::children(state, parent).find(|run| run.branch.as_ref().is_some_and(|branch| branch.agent.is_none()))
 }
 
-/// Whether the main agent is told where a run stands. Of the elements of a plan it is the one that it does.
+/// Whether somebody is told where a run stands. Of the elements of a plan these are the one that the main agent does, and
+/// those that subagents do.
 fn is_told(state: &State, run: &Run) -> bool {
     let parent = run.parent.as_deref().and_then(|parent| state.run(parent));
     !tree::is_element(state, run)
+        || is_done_by_subagent(run)
         || parent.and_then(|parent| free_element(state, parent)).is_some_and(|first| first.id == run.id)
+}
+
+fn is_done_by_subagent(run: &Run) -> bool {
+    run.branch.as_ref().is_some_and(|branch| branch.agent.is_some())
 }
 
 /// What is told with the answer to an event of a subagent; `None`: all that is owed. At its start a subagent that does a run
@@ -148,12 +154,19 @@ fn does_phase(policy: &Policy, state: &State, run: &Run, agent: &str) -> bool {
     is_bound && kind.is_some() && phase.and_then(|phase| phase.done_by.as_deref()) == kind
 }
 
-/// What is owed to the subagent of an event, where it does or did a run: what is about that run alone.
+/// What is owed to the agent of an event: to a subagent that does or did a run what is about that run alone, to others what
+/// is about no element that a subagent does. `None`: all of it.
 fn owed_to(state: &State, event: &Event) -> Option<Vec<Obligation>> {
-    let doer = tree::bound_doer(state, event.subagent()?)?;
-    let does = |id: &str| state.run(id).is_some_and(|run| tree::bound_to(run) == Some(doer));
-    let owed = state.session.obligations.iter().filter(|owed| obligation_run(&owed.id).is_some_and(does));
-    Some(owed.cloned().collect())
+    let all = &state.session.obligations;
+    let about = |owed: &Obligation| obligation_run(&owed.id).and_then(|id| state.run(id));
+    if let Some(doer) = event.subagent().and_then(|agent| tree::bound_doer(state, agent)) {
+        let does = |owed: &&Obligation| about(owed).is_some_and(|run| tree::bound_to(run) == Some(doer));
+        return Some(all.iter().filter(does).cloned().collect());
+    }
+    let of_subagent =
+        |owed: &Obligation| about(owed).is_some_and(|run| tree::is_element(state, run) && is_done_by_subagent(run));
+    let some = all.iter().any(of_subagent);
+    some.then(|| all.iter().filter(|owed| !of_subagent(owed)).cloned().collect())
 }
 
 /// Who is told of a run.
@@ -353,11 +366,10 @@ fn held_elsewhere(session: &str) -> String {
 /// That the run came back from a phase that failed.
 fn failed_before(skill: &Skill, run: &Run, here: usize) -> String {
     let from = skill.phase_index(&run.phase_before).and_then(|from| skill.phases.get(from));
-    let mut edges = from.into_iter().flat_map(|from| &from.back).filter(|edge| edge.to == here);
-    // Where another edge leads back too, nobody knows which was taken.
-    let edge = edges.next().filter(|edge| edge.on_failure && edges.all(|other| other.on_failure));
-    let taken = run.backs.iter().find(|(from, to, _)| *from == run.phase_before && *to == run.phase);
-    let (Some(edge), Some((from, _, times))) = (edge, taken) else { return String::new() };
+    let edge = from.and_then(|from| from.back.iter().find(|edge| edge.to == here && edge.on_failure));
+    let led = |one: &&FailedBack| one.from == run.phase_before && one.to == run.phase && one.visit == run.visit;
+    let (Some(edge), Some(taken)) = (edge, run.failed_backs.iter().find(led)) else { return String::new() };
+    let FailedBack { from, times, .. } = taken;
     format!(" Phase \"{from}\" failed, so this phase is done again ({times} of at most {}).", edge.limit)
 }
 

@@ -14,7 +14,8 @@ use crate::denial::{Asks, Blame, DecidingRun, Denial, DenialKind, Guidance, Misp
 use crate::eval::{World, texts};
 use crate::gate::Context;
 use crate::glob::path_fits;
-use crate::judge::{Caller, may_go_back};
+use crate::judge::Caller;
+use crate::judge::rollback::may_go_back;
 use crate::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use crate::missing::Missing;
 use crate::next_calls::{Suggested, suggestions};

@@ -270,6 +270,9 @@ pub struct Run {
     /// How often each rollback edge was taken: from, to, times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backs: Vec<(String, String, u32)>,
+    /// How often among those a failure led back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_backs: Vec<FailedBack>,
     /// The rollback edge of the present visit that was asked for after its limit was spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<SpentEdge>,
@@ -384,6 +387,20 @@ pub struct SpentEdge {
     pub limit: u32,
     /// What becomes of the run.
     pub then: Spent,
+}
+
+/// How often the failure of a phase led a run back to another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FailedBack {
+    /// The name of the phase that failed.
+    pub from: String,
+    /// The name of the phase that it led to.
+    pub to: String,
+    /// How often.
+    pub times: u32,
+    /// The number of the visit that it led to last.
+    pub visit: u32,
 }
 
 /// A file of an artifact that lies where it no longer belongs.

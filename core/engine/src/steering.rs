@@ -17,7 +17,7 @@ use crate::meant::{self, Meant, Named, Words};
 use crate::moves;
 use crate::plan::PlanProgress;
 use crate::policy::{Policy, Skill};
-use crate::state::{Run, Status};
+use crate::state::{Children, Run, Status};
 use crate::tree;
 
 /// The most characters of a person's name.
@@ -135,7 +135,10 @@ pub(crate) fn element(draft: &mut Draft, act: Act, named: Named<'_>) -> Result<V
     let of_wave = |progress: &PlanProgress| {
         progress.plan.elements.get(place).is_some_and(|element| element.wave == progress.wave)
     };
-    let open_again = act == Act::GoOn && run.at_gate() && progress.is_some_and(of_wave);
+    // One that was skipped can be begun after all while its wave goes on.
+    let was_skipped = |progress: &PlanProgress| progress.skipped.contains(&place) && run.children != Children::Failed;
+    let open_again =
+        act == Act::GoOn && progress.is_some_and(of_wave) && (run.at_gate() || progress.is_some_and(was_skipped));
     if !open_again && progress.is_some_and(|progress| progress.finished.contains(&place)) {
         return Err(DenialKind::CommandInvalid(InvalidCommand::ElementFinished { id: element }));
     }

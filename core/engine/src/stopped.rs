@@ -16,8 +16,9 @@ pub(crate) fn stopped(state: &State, run: &Run, skill: &Skill, tool: &str, asked
     Stopped {
         element: element(state, part.unwrap_or(run)),
         tool: tool.to_string(),
-        skill: run.skill.clone(),
-        branch: branch(run).filter(|name| !name.is_empty()),
+        // A tree is halted as a whole, under the name that the user knows.
+        skill: if run.halted.is_some() { tree::root(state, run).skill.clone() } else { run.skill.clone() },
+        branch: branch(run).filter(|name| !name.is_empty() && run.halted.is_none()),
         phase: run.phase.clone(),
         next,
         spent: own.or(part.and_then(|part| part.spent.as_ref())).cloned(),

@@ -139,8 +139,12 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
         let is_skipped = run.skipped.iter().any(|one| one.phase == phase.name && one.ahead.is_none());
         let before = phases.iter().take_while(|one| one.name != phase.name).map(|one| one.name.as_str());
         match () {
-            () if run.phase == phase.name && status != "completed" => "in_progress",
-            () if is_skipped => "skipped",
+            () if run.phase == phase.name && status != "completed" => match run.status {
+                Status::Active => "in_progress",
+                Status::Failed => "failed",
+                Status::Left | Status::Finished => "left",
+            },
+            () if is_skipped || run.is_to_skip(&phase.name) => "skipped",
             () if times.is_left(&phase.name) && !times.is_back_before(&phase.name, before) => "completed",
             () if status == "completed" => "skipped",
             () => "pending",

@@ -38,7 +38,7 @@ pub(super) fn run(_args: &Args, context: &Context) -> Result<Exit, Failure> {
     for (name, (applies, skill)) in &all {
         let phases = skill.phases.len();
         if context.out.json {
-            context.out.value(&json!({
+            context.out.row(&json!({
                 "skill": name, "kind": skill.kind(), "phases": phases, "applies": applies,
                 "description": skill.description,
             }));

@@ -1,7 +1,9 @@
 //! The runs of a project's sessions that are part of no other, live and ended.
 
+use phasegate_config::find_shipped;
 use phasegate_core::policy::Skill;
 use phasegate_core::state::{Run, Status};
+use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;
@@ -78,11 +80,27 @@ impl Runs {
         };
         let live = roots.iter().filter(fits).find(is_live);
         let found = live.or_else(|| roots.iter().filter(is_live).find(has)).or_else(|| roots.iter().find(fits));
-        found.copied().ok_or_else(|| {
-            let named = skill.map(|skill| format!(" of `{skill}`")).unwrap_or_default();
-            Failure { exit: Exit::No, ..Failure::new(format!("no session has had a run{named}")) }
-                .with_help("`phasegate skill start NAME` begins one in a session")
-        })
+        found.copied().ok_or_else(|| self.none(skill.map(String::as_str)))
+    }
+
+    /// That there is no run of this skill, or no such skill.
+    pub(super) fn none(&self, skill: Option<&str>) -> Failure {
+        let known = skill.is_none_or(|skill| {
+            let applies = || match self.runtime.current(&self.project) {
+                Ok(Current::Ready(ready)) => ready.policy.skill(skill).is_some(),
+                // Where the configs have mistakes, the skill may be one of theirs.
+                Ok(Current::Invalid { .. }) | Err(_) => true,
+                Ok(Current::Unguarded) => false,
+            };
+            find_shipped(skill).is_some() || applies()
+        });
+        if let Some(skill) = skill.filter(|_| !known) {
+            return Failure::new(format!("there is no skill `{skill}`"))
+                .with_help("`phasegate skill list` lists the skills");
+        }
+        let named = skill.map(|skill| format!(" of `{skill}`")).unwrap_or_default();
+        Failure { exit: Exit::No, ..Failure::new(format!("no session has had a run{named}")) }
+            .with_help("`phasegate skill start NAME` begins one in a session")
     }
 
     /// The skill that a run follows, with its values; `None` if it is no longer stored.

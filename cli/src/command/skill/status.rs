@@ -28,10 +28,13 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let found = Runs::found(context, args.session.as_ref())?;
     let mut roots = found.roots();
     roots.retain(|root| args.skill.as_ref().is_none_or(|skill| root.run.skill == *skill));
+    if let Some(skill) = args.skill.as_ref().filter(|_| roots.is_empty()) {
+        return Err(found.none(Some(skill.as_str())));
+    }
     for root in &roots {
         let state = state(&found, *root)?;
         if context.out.json {
-            context.out.value(&state);
+            context.out.row(&state);
             continue;
         }
         let skill = found.skill(root.run);

@@ -53,7 +53,7 @@ pub(super) fn print_directives(context: &Context, found: &Runs, root: Option<Roo
     let told: Vec<&Value> = all.as_array().into_iter().flatten().filter(mine).collect();
     for one in &told {
         if context.out.json {
-            context.out.value(one);
+            context.out.row(one);
         } else {
             context.out.line(one.get("text").and_then(Value::as_str).unwrap_or_default());
         }
@@ -81,7 +81,7 @@ pub(super) fn branch(args: &Which, context: &Context) -> Result<Exit, Failure> {
         let phase = skill.as_ref().and_then(|skill| root.run.phase_of(skill, part)).unwrap_or_default();
         let state = part.progress();
         if context.out.json {
-            context.out.value(&json!({
+            context.out.row(&json!({
                 "phase": phase, "branch": name, "skill": part.skill, "run": part.id, "state": state, "agent": agent,
                 "fail_on_error": at.is_none_or(|at| !at.may_fail),
             }));
@@ -108,9 +108,12 @@ pub(super) fn complete(args: &Which, context: &Context) -> Result<Exit, Failure>
             let why = answer.get("stopped").and_then(Value::as_str).map_or(needs, ToOwned::to_owned);
             let skill = &root.run.skill;
             let message = format!("`{skill}` is not done, in phase \"{}\": {why}", root.run.phase);
-            return Err(Failure { exit: Exit::No, ..Failure::new(message) }.with_help(format!(
-                "`phasegate skill next` says what to do; a person may pass over its phase by `phasegate skip {skill}`"
-            )));
+            let next = || {
+                let skip = format!("a person may pass over its phase by `phasegate skip {skill}`");
+                format!("`phasegate skill next` says what to do; {skip}")
+            };
+            let ways = answer.get("ways_on").and_then(Value::as_str).map_or_else(next, ToOwned::to_owned);
+            return Err(Failure { exit: Exit::No, ..Failure::new(message) }.with_help(ways));
         }
         let target = Target { session: Some(root.session.id.clone()) };
         give(context, &target, "deactivate_skill", about(Some(&root.run.skill)).into())?;
@@ -166,7 +169,8 @@ pub(super) fn halt(args: &Halt, context: &Context) -> Result<Exit, Failure> {
 pub(super) fn resume(args: &Which, context: &Context) -> Result<Exit, Failure> {
     let found = Runs::found(context, args.session.as_ref())?;
     let root = found.root(args.skill.as_ref())?;
-    let halted = root.run.halted.is_some() || root.parts(root.run).any(|part| part.halted.is_some());
+    let halted = root.run.halted.is_some()
+        || root.parts(root.run).any(|part| part.status == Status::Active && part.halted.is_some());
     let answer = ordered(root, context, "resume_run", None)?;
     if !halted {
         let skill = &root.run.skill;

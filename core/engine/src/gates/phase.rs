@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::branch_start::BranchStart;
 use crate::control;
+use crate::decide::Line;
 use crate::decision::Effect;
 use crate::denial::{DecidingRun, Denial, DenialKind};
 use crate::eval::World;
@@ -31,10 +32,16 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
     let without_policy = without_policy.chain(unclear_start(world, context));
     let without_policy = without_policy.max_by_key(|denial| denial.effect);
     match (violation, without_policy) {
-        (Some(violation), Some(gone)) if gone.effect > violation.effect => Some(gone),
+        (Some(violation), Some(gone)) if gone.effect > violation.effect || says_more(&gone, &violation) => Some(gone),
         (Some(violation), _) => Some(violation),
         (None, gone) => gone,
     }
+}
+
+/// Whether the first denial says why a subagent cannot be started now, of a start that is listed nowhere here.
+fn says_more(unclear: &Denial, violation: &Denial) -> bool {
+    let unlisted = violation.run.as_ref().is_some_and(|run| run.line == Some(Line::UnlistedDenied));
+    unlisted && unclear.effect == violation.effect && matches!(unclear.kind, DenialKind::StartUnclear { .. })
 }
 
 /// A start of a subagent that may be about several runs.

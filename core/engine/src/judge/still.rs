@@ -1,6 +1,7 @@
 //! Rollback edges whose limit is spent, and what a run answers that stands still (rules 3.1, 3.2).
 
-use super::{Ruling, SkillPart, is_spent};
+use super::rollback::is_spent;
+use super::{Ruling, SkillPart};
 use crate::decide::{Line, Situation, decide};
 use crate::eval::World;
 use crate::matcher::Use;

@@ -81,7 +81,10 @@ pub(crate) fn ways(why: &Stopped) -> String {
             "go on with the \"{next}\" phase by {}, or end the skill by `deactivate` in place of `skip`.",
             of_skill("skip")
         ),
-        (None, None, None) => format!("end the skill by {}.", of_skill("deactivate")),
+        (None, None, None) => {
+            let advance = typed(&format!("advance {skill}"), &format!("workflow advance {skill}"));
+            format!("count the phase as done by {advance}, or end the skill by {}.", of_skill("deactivate"))
+        }
     }
 }
 

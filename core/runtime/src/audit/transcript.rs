@@ -25,11 +25,12 @@ impl Transcript {
     /// The lines that stand for the next record: a `file` line for each file that the decision asked about and that is not as
     /// said before, then the event.
     ///
-    /// None for a frame that had no event, and for the invocation of a skill that changed nothing.
+    /// None for a frame that had no event, and for the invocation of a skill by which no run began, moved or ended: it may be one
+    /// that only the client knows.
     #[must_use]
     pub fn lines(&mut self, session: &str, past: &Past) -> Vec<Value> {
         let name = past.event.get("event").and_then(Value::as_str).unwrap_or_default();
-        if name.is_empty() || (name == "skill" && past.changes.is_empty()) {
+        if name.is_empty() || (name == "skill" && past.records.is_empty()) {
             return Vec::new();
         }
         let stamped = |mut line: Value| {
