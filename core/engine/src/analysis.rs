@@ -34,6 +34,10 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub in_part: Vec<PathInPart>,
+    /// What a tool may run of which nothing says what it does. Looked for only where there are rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub may_run: Option<Box<MayRun>>,
     /// The protected paths that the call would change or could change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
@@ -75,6 +79,7 @@ impl CallAnalysis {
         self.commands.is_empty()
             && self.paths.is_empty()
             && self.in_part.is_empty()
+            && self.may_run.is_none()
             && self.guarded.is_empty()
             && self.redacted.is_none()
             && self.invokes.is_none()
@@ -83,6 +88,17 @@ impl CallAnalysis {
             && !self.unproven
             && !self.of_strict_others
     }
+}
+
+/// What a tool may run: the texts among its arguments that may be lines of a shell.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MayRun {
+    /// The commands of these lines, and each once more as the words after a program that is not known.
+    pub commands: Vec<SimpleCommand>,
+    /// The paths that they access.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathInPart>,
 }
 
 /// What a call has the client do, by name, in whatever way the platform does it. In a matcher, a name with `*` for any
@@ -162,6 +178,10 @@ pub struct SimpleCommand {
     /// Redirections, as operator and target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redirections: Vec<(String, Word)>,
+    /// Texts that may stand in words that are made when the line runs, and in what the command is fed: as far as the line
+    /// says it. An unknown word stands for more than are kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Word>,
     /// The first byte in the line, and the byte after the last.
     pub span: (u32, u32),
     /// The most harmful effect that the command can have.
@@ -169,6 +189,9 @@ pub struct SimpleCommand {
     /// How many words after the program are its own options, before its subcommand (2 in `git -C x push`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub global_options: u32,
+    /// Whether one of these options may take the word after it for its value, so that the subcommand may stand elsewhere.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unplaced: bool,
     /// What the exit status of the line says about this command.
     #[serde(default, skip_serializing_if = "Status::is_lost")]
     pub status: Status,

@@ -97,6 +97,9 @@ fn of_words(command: &SimpleCommand) -> Option<String> {
         _ if command.words.iter().any(|word| !matches!(word, Word::Known(_))) => {
             Some("a word of it is known only when it runs".to_string())
         }
+        _ if command.unplaced || (options == 0 && command.unheard) => {
+            Some("an option before its subcommand may take the next word".to_string())
+        }
         _ if options > 0 => Some("an option with a value stands before its subcommand".to_string()),
         _ => None,
     }

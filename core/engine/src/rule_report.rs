@@ -26,7 +26,7 @@ use crate::state::State;
 pub struct RulesTold {
     /// What rules see of the call, beside its parts: `principal`, `action`, `resource` and `context`. A value that is not
     /// known is `{"unknown": true}`, one that is a text or another `{"maybe": TEXT}`,
-    /// one of which a part is known `{"pieces": [TEXT, null]}`.
+    /// one of several texts or another `{"among": [TEXT, TEXT]}`, one of which a part is known `{"pieces": [TEXT, null]}`.
     pub call: Json,
     /// The parts of the call: `command` and `path` of `context`.
     pub parts: Vec<Json>,
@@ -99,6 +99,7 @@ fn json_of(value: &Value<'_>) -> Json {
         Value::Long(number) => json!(number),
         Value::Text(text) => json!(text),
         Value::Maybe(text) => json!({"maybe": text}),
+        Value::Among(texts) => json!({"among": texts.to_vec()}),
         Value::Shape(shape) => json!({"pieces": shape.pieces}),
         Value::Entity(entity) => json!({"type": entity.kind, "id": entity.id}),
         Value::Set(items) => items.iter().map(json_of).collect(),

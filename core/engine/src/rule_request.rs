@@ -21,7 +21,7 @@ use serde_json::Value as Json;
 use self::command::Words;
 use self::path::Place;
 use crate::access::AccessMode;
-use crate::analysis::{PathInPart, PathUse, SimpleCommand, UNKNOWN, UNNAMED};
+use crate::analysis::{MayRun, PathInPart, PathUse, SimpleCommand, UNKNOWN, UNNAMED};
 use crate::change::Change;
 use crate::classifier::is_child;
 use crate::eval::World;
@@ -97,7 +97,7 @@ impl<'a> RuleCall<'a> {
         caller: Caller<'a>,
     ) -> Self {
         let action = action_id(call.tool.server.as_deref(), &call.tool.name);
-        let all = call.analysis.commands.as_slice();
+        let all = commands_of(call);
         let commands =
             (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default())).collect();
         Self { call, event, caller, tool: tools.get(&action), action, commands }
@@ -201,8 +201,7 @@ impl<'a> RuleCall<'a> {
     }
 
     fn command(&self, number: Option<usize>) -> Option<Value<'_>> {
-        let words =
-            number.and_then(|number| Some((self.call.analysis.commands.get(number)?, self.commands.get(number)?)));
+        let words = number.and_then(|number| Some((commands_of(self.call).get(number)?, self.commands.get(number)?)));
         let none = || self.is_shell().then(command::none);
         words.map(|(command, words)| words.value(command)).or_else(none)
     }
@@ -219,6 +218,7 @@ impl<'a> RuleCall<'a> {
             if places.is_empty() && !self.is_shell() && self.says_nothing_of_paths() {
                 places = path::of_arguments(&self.call.input, &analysis.in_project);
             }
+            places.extend(may_run(self.call).into_iter().flat_map(places_of));
         }
         for (number, command) in analysis.commands.iter().enumerate() {
             let is_own = |path: &&PathUse| path.command.is_none_or(|of| usize::try_from(of) == Ok(number));
@@ -245,7 +245,7 @@ impl<'a> RuleCall<'a> {
     fn is_unread_line(&self) -> bool {
         let labels = &self.call.tool.labels;
         let takes_line = || labels.is_empty() && self.call.input.get("command").is_some_and(Json::is_string);
-        self.call.analysis.commands.is_empty() && !only_reads(labels) && (self.is_shell() || takes_line())
+        commands_of(self.call).is_empty() && !only_reads(labels) && (self.is_shell() || takes_line())
     }
 
     /// Whether nothing tells which of its arguments are paths.
@@ -253,4 +253,23 @@ impl<'a> RuleCall<'a> {
         let tool = &self.call.tool;
         tool.server.is_some() || tool.labels.is_empty() || LOOKING_INTO.contains(&tool.name.as_str())
     }
+}
+
+/// What the tool may run, where nothing says what it does.
+fn may_run(call: &Call) -> Option<&MayRun> {
+    call.analysis.may_run.as_deref().filter(|_| call.tool.labels.is_empty() && call.analysis.commands.is_empty())
+}
+
+/// The commands of a call, or those that it may run.
+fn commands_of(call: &Call) -> &[SimpleCommand] {
+    may_run(call).map_or(call.analysis.commands.as_slice(), |run| run.commands.as_slice())
+}
+
+/// The parts of what a tool may run.
+fn places_of(run: &MayRun) -> impl Iterator<Item = Place<'_>> {
+    let of = |number: usize| move |path: &&PathInPart| path.command.is_none_or(|of| usize::try_from(of) == Ok(number));
+    (0..run.commands.len()).flat_map(move |number| {
+        let own = run.paths.iter().filter(of(number)).map(move |path| path::in_part(path, Some(number)));
+        own.chain([Place { command: Some(number), path: None, written: None }])
+    })
 }

@@ -45,10 +45,19 @@ pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
     };
     // An alias may stand for any command of the program.
     let stands_for = if command.alias && !pattern.is_empty() { Fit::Doubt } else { Fit::No };
-    let fit = whole.max(without).max(stands_for);
+    let fit = whole.max(without).max(stands_for).max(fits_elsewhere(command, pattern, rest));
     let may = || fits_behind_toolchain(pattern, arguments) || fits_in_full(program, pattern, arguments);
     let fit = if fit == Fit::No && may() { Fit::Doubt } else { fit };
     program_fits(wanted, program).min(fit).min(plain)
+}
+
+/// Whether the words of a pattern stand behind an option that may take the word after it for its value: `fly -a web deploy`.
+fn fits_elsewhere(command: &SimpleCommand, pattern: &[&str], words: &[Word]) -> Fit {
+    let is_option = |word: &Word| matches!(word, Word::Known(text) if text.starts_with('-'));
+    let may = command.unplaced || (command.unheard && words.first().is_some_and(is_option));
+    let names = pattern.first().is_some_and(|wanted| !wanted.starts_with(['-', '*']));
+    let mut later = (1..words.len()).filter_map(|at| words.get(at..));
+    if may && names && later.any(|words| words_fit(pattern, words) != Fit::No) { Fit::Doubt } else { Fit::No }
 }
 
 /// Whether the words of a pattern stand behind a toolchain: `cargo +nightly publish`.
@@ -247,6 +256,8 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         span: (0, 0),
         verdict: Verdict::Unknown,
         global_options: 0,
+        unplaced: false,
+        beside: Vec::new(),
         status: Status::Own,
         transparent: false,
         alias: false,
@@ -311,6 +322,23 @@ mod tests {
         for (pattern, line, options, wanted) in cases {
             assert_eq!(fits(&given(line, options), pattern), wanted, "{pattern}: {line}");
         }
+    }
+
+    #[test]
+    fn a_subcommand_may_stand_behind_the_value_of_an_option() {
+        let unplaced = |line, options| SimpleCommand { unplaced: true, ..given(line, options) };
+        let unheard = |line| SimpleCommand { unheard: true, ..given(line, 0) };
+        let cases = [
+            (unplaced("fly -a web deploy", 1), Fit::Doubt),
+            (unplaced("fly -a web --now deploy x", 1), Fit::Doubt),
+            (unplaced("fly -a web logs", 1), Fit::No),
+            (unheard("fly -a web deploy"), Fit::Doubt),
+            (unheard("fly logs deploy"), Fit::No),
+            (given("fly -a web deploy", 1), Fit::No),
+        ];
+        cases
+            .into_iter()
+            .for_each(|(command, wanted)| assert_eq!(fits(&command, "fly deploy *"), wanted, "{command:?}"));
     }
 
     #[test]

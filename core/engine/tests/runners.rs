@@ -48,6 +48,8 @@ impl Recorded {
             span: (0, 0),
             verdict: Verdict::Execute,
             global_options: 0,
+            unplaced: false,
+            beside: vec![],
             status: Status::Own,
             transparent: false,
             alias: false,

@@ -113,6 +113,8 @@ impl<'a> Place<'a> {
                 Value::Text(text) => Value::Bool(is_like(text, pattern)),
                 Value::Maybe(text) if is_like(text, pattern) => Value::Unknown,
                 Value::Maybe(_) => Value::Bool(false),
+                Value::Among(all) if all.iter().any(|text| is_like(text, pattern)) => Value::Unknown,
+                Value::Among(_) => Value::Bool(false),
                 Value::Shape(shape) if shape.has(pattern) => Value::Bool(true),
                 Value::Shape(shape) if shape.may_have(pattern) => Value::Unknown,
                 Value::Shape(_) => Value::Bool(false),

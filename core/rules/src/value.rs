@@ -19,6 +19,8 @@ pub enum Value<'a> {
     Text(&'a str),
     /// A text that is this one or another: a program that lies in a folder of the project and has the name of a known one.
     Maybe(&'a str),
+    /// One of these texts, or another that is none of the call's words: the subcommand behind an option that may have a value.
+    Among(Rc<[&'a str]>),
     /// A text of which a part is known: the name of a file that a shell makes.
     Shape(Shape<'a>),
     /// An entity.
@@ -152,7 +154,7 @@ impl<'a> Value<'a> {
     /// Whether some of it is unknown.
     fn is_unclear(&self) -> bool {
         match self {
-            Self::Unknown | Self::Maybe(_) | Self::Shape(_) => true,
+            Self::Unknown | Self::Maybe(_) | Self::Among(_) | Self::Shape(_) => true,
             Self::Set(items) => items.iter().any(Self::is_unclear),
             Self::Record(fields) => fields.iter().any(|(_, value)| value.is_unclear()),
             Self::Bool(_) | Self::Long(_) | Self::Text(_) | Self::Entity(_) => false,
@@ -167,6 +169,15 @@ impl<'a> Value<'a> {
             (Self::Maybe(one), Self::Text(other) | Self::Maybe(other)) | (Self::Text(one), Self::Maybe(other)) => {
                 if one == other { Truth::Unknown } else { Truth::No }
             }
+            (Self::Among(all), Self::Text(text) | Self::Maybe(text))
+            | (Self::Text(text) | Self::Maybe(text), Self::Among(all)) => {
+                if all.contains(text) {
+                    Truth::Unknown
+                } else {
+                    Truth::No
+                }
+            }
+            (Self::Among(_), Self::Among(_) | Self::Shape(_)) | (Self::Shape(_), Self::Among(_)) => Truth::Unknown,
             (Self::Shape(shape), Self::Text(text) | Self::Maybe(text))
             | (Self::Text(text) | Self::Maybe(text), Self::Shape(shape)) => {
                 if shape.may_be(text) {

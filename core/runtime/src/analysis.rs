@@ -1,6 +1,8 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
 mod arguments;
+mod beside;
+mod branch;
 mod cargo_config;
 mod descendants;
 mod embedded;
@@ -9,6 +11,7 @@ mod copied;
 pub(crate) mod new_content;
 mod linked;
 mod matched;
+mod may_run;
 mod no_index;
 mod rough;
 mod guard_program;

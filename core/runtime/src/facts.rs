@@ -22,6 +22,7 @@ use phasegate_core::{FactKey, FactValue, Facts};
 
 pub(crate) use self::files::is_ignored;
 pub use self::source::{FactSource, Registered, World};
+pub(crate) use self::tracked::git_folder;
 
 /// Every source of facts.
 pub const SOURCES: &[Registered] = &[

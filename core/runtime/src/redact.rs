@@ -100,12 +100,14 @@ impl Work<'_> {
 fn hide_words(analysis: &mut Value) {
     if let Some(fields) = analysis.as_object_mut() {
         fields.remove("in_part");
+        fields.remove("may_run");
     }
     let commands = analysis.get_mut("commands").and_then(Value::as_array_mut);
     for command in commands.into_iter().flatten() {
         // The reason may name a word.
         if let Some(fields) = command.as_object_mut() {
             fields.remove("because");
+            fields.remove("beside");
         }
         for list in ["words", "assignments", "redirections"] {
             for item in command.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {

@@ -296,6 +296,11 @@ pub(crate) fn same(listed: &str, name: &str) -> bool {
     bare == name
 }
 
+/// Whether an option of this name is one that the rule knows.
+pub(crate) fn lists(rule: &Rule, name: &str) -> bool {
+    entries(rule).any(|known| known.name == name)
+}
+
 fn entries(rule: &Rule) -> impl Iterator<Item = Known<'_>> {
     let hurting =
         rule.hurts.iter().flat_map(|(verdict, names)| tokens(names).map(|(name, arity)| (name, arity, Some(*verdict))));

@@ -210,7 +210,7 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers);
+        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers | Bit::Branch);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;

@@ -27,6 +27,8 @@ pub(crate) enum Bit {
     Plain,
     /// Words with blanks between them, perhaps none; none starts with `-`.
     Tame,
+    /// The name of the branch that the working tree is on; no text, or another one, where it is on none.
+    Branch,
 }
 
 impl Bit {
@@ -82,7 +84,7 @@ impl Field {
         for bit in &self.bits {
             match bit {
                 // These can be no text at all, so that what follows starts the word.
-                Bit::Tame | Bit::Numbers => {}
+                Bit::Tame | Bit::Numbers | Bit::Branch => {}
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
                 Bit::Number | Bit::Plain | Bit::Home | Bit::Glob => return splits,
@@ -139,7 +141,7 @@ impl Field {
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
             Bit::Tree => Piece::Tree,
-            Bit::Any | Bit::Given | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
+            Bit::Any | Bit::Given | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame | Bit::Branch => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));

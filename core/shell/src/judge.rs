@@ -3,12 +3,13 @@
 mod sites;
 mod arithmetic;
 mod assign;
+mod beside;
 mod builtin;
 mod compound;
 mod program;
 mod redirect;
 mod registered;
-mod named;
+pub(crate) mod named;
 pub(crate) mod said;
 mod simple;
 mod text;

@@ -71,6 +71,14 @@ pub struct Part {
     /// The folders that it may run in, from the one that the line starts in, each with a slash at its end.
     #[serde(skip)]
     pub folders: Vec<Pattern>,
+    /// What the line says of words that it makes when it runs, and of what it feeds the command; where no letter is known,
+    /// there is more.
+    #[serde(skip)]
+    pub beside: Vec<Pattern>,
+    /// Words with the name of the branch in them that the working tree is on: the number of each, and its text around the
+    /// name.
+    #[serde(skip)]
+    pub branches: Vec<(usize, [String; 2])>,
 }
 
 /// A path that a line would touch.
@@ -119,6 +127,12 @@ impl Pattern {
     #[must_use]
     pub fn known(text: &str) -> Self {
         if text.is_empty() { Self(Vec::new()) } else { Self(vec![Piece::Text(text.to_owned())]) }
+    }
+
+    /// A pattern that stands for any text.
+    #[must_use]
+    pub fn open() -> Self {
+        Self(vec![Piece::Any])
     }
 
     /// The text, where the pattern stands for one only.
@@ -212,6 +226,8 @@ pub(crate) fn engine_command(
         span,
         verdict: Verdict::Unknown,
         global_options: 0,
+        unplaced: false,
+        beside: Vec::new(),
         status: Status::Lost,
         transparent: false,
         alias: false,

@@ -7,6 +7,7 @@ mod guard;
 mod tree;
 mod parse;
 mod field;
+mod sources;
 mod scope;
 mod shape;
 mod expand;
@@ -24,6 +25,7 @@ mod judge;
 
 pub use guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
+pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
 pub use obeyed::{Readers, obeying, shadows};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};

@@ -30,7 +30,7 @@ fn output(simple: &Simple, piped: bool, scope: &Scope) -> Bit {
     };
     match shape {
         Bit::Number if !(starts || piped) => Bit::Numbers,
-        Bit::Plain if !starts => Bit::Tame,
+        Bit::Plain | Bit::Branch if !starts => Bit::Tame,
         bit => bit,
     }
 }
@@ -142,6 +142,8 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
         ("git", ["ls-files", rest @ ..]) if !scope.distrusts && rest.iter().all(|arg| lists_files(arg)) => Bit::Tame,
         ("grep", _) if !scope.distrusts && names_files(args) => Bit::Tame,
         ("git", ["merge-base", _, ..]) if options.is_empty() => Bit::Tame,
+        ("git", ["branch", "--show-current"] | ["rev-parse", "--abbrev-ref", "HEAD"])
+        | ("git", ["symbolic-ref", "--short", "HEAD"] | ["symbolic-ref", "--short", "-q", "HEAD"]) => Bit::Branch,
         ("git", ["rev-parse", rest @ ..]) if !rest.is_empty() && rest.iter().all(|arg| is_revision(arg)) => Bit::Tame,
         ("go", ["env", "GOMODCACHE" | "GOPATH" | "GOROOT" | "GOCACHE" | "GOMOD" | "GOOS" | "GOARCH"])
         | ("npm", ["root" | "prefix" | "bin"] | ["root" | "prefix" | "bin", "-g"])
@@ -160,7 +162,8 @@ pub(crate) fn printed(command: &Command, before: Option<&Bit>, scope: &Scope) ->
     if before.is_some() && passes_lines(simple, scope) {
         return before.cloned();
     }
-    Some(output(simple, before.is_some(), scope)).filter(|bit| matches!(bit, Bit::Tame))
+    let printed = output(simple, before.is_some(), scope);
+    matches!(printed, Bit::Tame | Bit::Branch).then_some(Bit::Tame)
 }
 
 /// Whether a command prints some of the lines that it gets, as they are.

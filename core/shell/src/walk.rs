@@ -14,6 +14,7 @@ use crate::finding::Finding;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust, engine_command};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
+use crate::sources::Sources;
 use crate::table::{Rule, Table};
 use crate::tree::Span;
 use path::{dotted, paths};
@@ -46,6 +47,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) scope: Scope,
     parts: Vec<Part>,
     touches: Vec<Touch>,
+    /// Where the values come from that the line makes.
+    pub(crate) sources: Sources,
     worst: Finding,
     pub(crate) problem: Option<Problem>,
     /// How many conditions and loops the walk is inside of.
@@ -90,6 +93,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) outputs: BTreeSet<u32>,
     /// How many words before the subcommand are options, of the command that the walk is in.
     pub(crate) global_options: u32,
+    /// Whether one of them may take the next word for its value.
+    pub(crate) unplaced: bool,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
     /// Whether the command of the program that is read may be an alias.
@@ -125,6 +130,7 @@ impl<'t> Walk<'t> {
             trust,
             parts: Vec::new(),
             touches: Vec::new(),
+            sources: Sources::default(),
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
             problem: None,
             conditional: 0,
@@ -148,6 +154,7 @@ impl<'t> Walk<'t> {
             unproven: false,
             outputs: BTreeSet::new(),
             global_options: 0,
+            unplaced: false,
             transparent: false,
             alias: false,
             asking: false,
@@ -267,6 +274,7 @@ impl<'t> Walk<'t> {
         if self.parts.len() >= MAX_PARTS {
             return self.stop(&format!("the line has more than {MAX_PARTS} commands"), command.span);
         }
+        let branches = if command.words.len() == fields.len() { branches(fields) } else { Vec::new() };
         if self.renames && self.unheard {
             command.words.splice(..1, [Word::Unknown, Word::Unknown]);
         } else if self.unheard && self.is_other_spelling(fields) {
@@ -275,6 +283,7 @@ impl<'t> Walk<'t> {
         command.verdict = finding.verdict;
         command.status = self.status;
         command.global_options = std::mem::take(&mut self.global_options);
+        command.unplaced = std::mem::take(&mut self.unplaced);
         command.repeats = self.repeats > 0;
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
@@ -292,7 +301,8 @@ impl<'t> Walk<'t> {
         let (because, decides) = (finding.because.clone(), finding.span);
         let folder = |bits: &Vec<Bit>| Field { bits: bits.clone(), many: false, span: (0, 0) }.to_pattern();
         let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
-        self.parts.push(Part { command, words, because, decides, unnamed, computed, folders });
+        let beside = self.sources.own.texts();
+        self.parts.push(Part { command, words, because, decides, unnamed, computed, folders, beside, branches });
         self.note(finding);
     }
 
@@ -315,7 +325,18 @@ impl<'t> Walk<'t> {
         let finding = Finding::new(Verdict::Unknown, "a part of the line is not read", span);
         let (because, decides) = (finding.because.clone(), finding.span);
         let words = fields.iter().map(Field::to_pattern).collect();
-        self.parts.push(Part { command, words, because, decides, unnamed: true, computed: false, folders: Vec::new() });
+        let (folders, beside, branches) = (Vec::new(), Vec::new(), Vec::new());
+        self.parts.push(Part {
+            command,
+            words,
+            because,
+            decides,
+            unnamed: true,
+            computed: false,
+            folders,
+            beside,
+            branches,
+        });
         self.note(finding);
     }
 
@@ -366,8 +387,33 @@ impl<'t> Walk<'t> {
         (self.computed, self.asking) = (mark.computed, mark.asking);
     }
 
+    /// The commands noted so far.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The commands noted so far, to be changed.
+    pub(crate) fn parts_mut(&mut self) -> &mut [Part] {
+        &mut self.parts
+    }
+
     /// The paths noted so far.
     pub(crate) fn touches(&self) -> &[Touch] {
         &self.touches
     }
+}
+
+/// The words that are known but for the name of a branch: the number of each, and its text around the name.
+fn branches(fields: &[Field]) -> Vec<(usize, [String; 2])> {
+    let around = |field: &Field| {
+        let (before, after) = match field.bits.as_slice() {
+            [Bit::Branch] => ("", ""),
+            [Bit::Text(before), Bit::Branch] => (before.as_str(), ""),
+            [Bit::Branch, Bit::Text(after)] => ("", after.as_str()),
+            [Bit::Text(before), Bit::Branch, Bit::Text(after)] => (before.as_str(), after.as_str()),
+            _ => return None,
+        };
+        Some([before, after].map(str::to_owned))
+    };
+    fields.iter().enumerate().filter_map(|(number, field)| Some((number, around(field)?))).collect()
 }

@@ -12,6 +12,22 @@ use crate::tool::{Call, EXECUTE, READ, SHELL, WRITE};
 
 /// The field that says whether a part changes files of the project.
 pub(super) const CHANGES: &str = "changes";
+/// The field that says whether a part is, or may be, a migration of a database.
+const MIGRATES: &str = "migrates";
+/// The commands that migrate, as in the pack `one-migration-at-a-time`.
+const MIGRATIONS: [(&str, &str); 9] = [
+    ("alembic", "upgrade"),
+    ("dbmate", "up"),
+    ("diesel", "migration"),
+    ("flyway", "migrate"),
+    ("goose", "up"),
+    ("knex", "migrate:latest"),
+    ("liquibase", "update"),
+    ("prisma", "migrate"),
+    ("sqlx", "migrate"),
+];
+/// Of those that a runner starts, each one.
+const STARTED: [(&str, &str); 2] = [("npx", "knex"), ("npx", "prisma")];
 
 /// A part of a call, as an event.
 pub(super) struct OfPart<'r, 'a> {
@@ -22,8 +38,9 @@ pub(super) struct OfPart<'r, 'a> {
 
 impl Fields for OfPart<'_, '_> {
     fn field(&self, path: &[String]) -> Field {
-        let of_call =
-            path.first().is_some_and(|first| matches!(first.as_str(), "input" | "command" | "path" | CHANGES));
+        let of_call = path
+            .first()
+            .is_some_and(|first| matches!(first.as_str(), "input" | "command" | "path" | CHANGES | MIGRATES));
         if let Some(recorded) = self.recorded.filter(|_| of_call) {
             return recorded.field(path);
         }
@@ -32,6 +49,7 @@ impl Fields for OfPart<'_, '_> {
             Some("session") => Field::Is(Kept::text(self.request.principal.session)),
             Some("agent") => Field::Is(Kept::text(self.request.principal.id)),
             Some(CHANGES) => Field::Is(Kept::Bool(self.changes())),
+            Some(MIGRATES) => Field::Is(Kept::Bool(self.migrates())),
             Some("input" | "command" | "path") => found(self.request.at(Var::Context, path, self.part)),
             _ => Field::Absent,
         }
@@ -60,10 +78,7 @@ impl OfPart<'_, '_> {
         if labels.contains(&READ) && ![WRITE, EXECUTE, SHELL].iter().any(|label| labels.contains(label)) {
             return false;
         }
-        let at = |path: &[&str]| {
-            let path: Vec<String> = path.iter().map(|name| String::from(*name)).collect();
-            self.request.at(Var::Context, &path, self.part)
-        };
+        let at = |path: &[&str]| self.at(path);
         let is_repository = |name: &str| name == ".git" || name.starts_with(".git/");
         let elsewhere = at(&["path", "inside"]) == Some(Value::Bool(false))
             || matches!(at(&["path", "name"]), Some(Value::Text(name)) if is_repository(name));
@@ -76,6 +91,22 @@ impl OfPart<'_, '_> {
             verdict => verdict.is_some(),
         };
         (writes && !elsewhere && !sends) || unheard
+    }
+
+    /// Whether the part is a migration of a database, or may be one: its program or its subcommand is not known. The same of
+    /// a part when it begins and when it ends.
+    fn migrates(&self) -> bool {
+        let (program, subcommand) = (self.at(&["command", "program"]), self.at(&["command", "subcommand"]));
+        let may_be = |value: &Option<Value<'_>>, text: &str| {
+            value.as_ref().is_some_and(|value| value.equals(&Value::Text(text)) != Truth::No)
+        };
+        let mut all = MIGRATIONS.iter().chain(&STARTED);
+        all.any(|(wanted, of)| may_be(&program, wanted) && may_be(&subcommand, of))
+    }
+
+    fn at(&self, path: &[&str]) -> Option<Value<'_>> {
+        let path: Vec<String> = path.iter().map(|name| String::from(*name)).collect();
+        self.request.at(Var::Context, &path, self.part)
     }
 
     pub(super) fn value(&self, param: &Param) -> Field {
@@ -119,7 +150,7 @@ fn kept(value: &Value<'_>) -> Option<Kept> {
             let each = fields.iter().map(|(name, value)| Some((String::from(*name), kept(value)?)));
             Kept::Record(each.collect::<Option<_>>()?)
         }
-        Value::Maybe(_) | Value::Shape(_) | Value::Unknown => return None,
+        Value::Maybe(_) | Value::Among(_) | Value::Shape(_) | Value::Unknown => return None,
     })
 }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use phasegate_rules::Value;
 
 use super::names::Names;
-use super::options::{Options, takes_next};
+use super::options::Options;
 use super::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::npm;
@@ -129,7 +129,6 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
     let after = command.words.get(1..).unwrap_or_default();
     let options = usize::try_from(command.global_options).unwrap_or(usize::MAX).min(after.len());
     let (passed, rest) = after.split_at(options);
-    let may_follow = || rest.iter().any(|word| known_text(word).is_none_or(|text| !text.starts_with('-')));
     match rest.first() {
         None => Value::Text(""),
         Some(Word::Unknown | Word::Value) => Value::Unknown,
@@ -142,22 +141,30 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
             None => Value::Text(""),
         },
         // Which of its options take the next word, nobody says.
-        Some(Word::Known(text)) if text.starts_with('-') => {
-            if may_follow() {
-                Value::Unknown
-            } else {
-                Value::Text("")
-            }
-        }
+        Some(Word::Known(text)) if text.starts_with('-') => one_of(command, rest),
         // The value of the option before it, or the command.
-        Some(Word::Known(_)) if program_is(command, |name| name != "git") && passed.last().is_some_and(takes_next) => {
-            Value::Unknown
-        }
+        Some(Word::Known(_)) if command.unplaced => one_of(command, rest),
         Some(Word::Known(text)) => {
-            let text = if program_is(command, |name| name == "npm") { npm::meant(text) } else { text };
+            let text = meant(command, text);
             if passed.iter().all(is_flag) { Value::Text(text) } else { Value::Maybe(text) }
         }
     }
+}
+
+/// A subcommand that is one of these words, if there is one.
+fn one_of<'a>(command: &SimpleCommand, words: &'a [Word]) -> Value<'a> {
+    let texts = words.iter().map(known_text).collect::<Option<Vec<_>>>();
+    let Some(texts) = texts else { return Value::Unknown };
+    let texts: Vec<&str> = texts.into_iter().filter(|text| !text.starts_with('-')).collect();
+    match texts.as_slice() {
+        [] => Value::Text(""),
+        _ => Value::Among(texts.into_iter().map(|text| meant(command, text)).collect()),
+    }
+}
+
+/// The subcommand that a word is.
+fn meant<'a>(command: &SimpleCommand, word: &'a str) -> &'a str {
+    if program_is(command, |name| name == "npm") { npm::meant(word) } else { word }
 }
 
 fn sends(command: &SimpleCommand) -> Value<'_> {

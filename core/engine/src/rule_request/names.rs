@@ -8,22 +8,31 @@ use phasegate_rules::Value;
 use crate::analysis::{SimpleCommand, Word};
 
 /// The commands that decide where, and with which variables, those after them in a line run.
-const BEFORE: [&str; 13] =
-    ["cd", "declare", "doas", "env", "export", "local", "pushd", "readonly", "set", "source", "sudo", "typeset", "."];
+const BEFORE: [&str; 14] = [
+    "cd", "declare", "doas", "env", "eval", "export", "local", "pushd", "readonly", "set", "source", "sudo", "typeset",
+    ".",
+];
 /// Programs that ask the hosts that they are given by bare names.
 const CLIENTS: [&str; 7] = ["curl", "http", "https", "httpie", "wget", "xh", "xhs"];
 
-/// The names in a command: in its words, in its assignments, and in the `cd` and `export` before it in the line. What is
-/// made when the line runs is not among them.
+/// The names in a command: in its words, in its assignments, and in the `cd` and `export` before it in the line. Those in
+/// what the line says of words that are made when it runs are names that it may have.
 pub(super) struct Names {
     all: BTreeSet<String>,
     /// Those in the hosts of addresses: `api`, `example` and `org` of `https://api.example.org/v1`.
     hosts: BTreeSet<String>,
+    /// Those that may be among all.
+    maybe: BTreeSet<String>,
+    /// Those that may be among the hosts.
+    maybe_hosts: BTreeSet<String>,
+    /// Whether there may be more.
+    open: bool,
 }
 
 impl Names {
     pub(super) fn of(command: &SimpleCommand, before: &[SimpleCommand]) -> Self {
-        let mut names = Self { all: BTreeSet::new(), hosts: BTreeSet::new() };
+        let none = BTreeSet::new;
+        let mut names = Self { all: none(), hosts: none(), maybe: none(), maybe_hosts: none(), open: false };
         before.iter().filter(|earlier| decides(earlier)).for_each(|earlier| names.take(earlier));
         names.take(command);
         names
@@ -32,26 +41,41 @@ impl Names {
     fn take(&mut self, command: &SimpleCommand) {
         let assigned = command.assignments.iter().map(|(_, value)| value);
         let client = matches!(command.words.first(), Some(Word::Known(name)) if CLIENTS.contains(&name.as_str()));
+        let host = |text| host(text).or_else(|| bare_host(text).filter(|_| client));
         for word in command.words.iter().skip(1).chain(assigned) {
             let Word::Known(text) = word else { continue };
             self.all.extend(parts(text));
-            self.hosts.extend(host(text).or_else(|| bare_host(text).filter(|_| client)).into_iter().flat_map(parts));
+            self.hosts.extend(host(text).into_iter().flat_map(parts));
             // The value that stands at a letter: `-nprod`.
             let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
             if letters.next().is_some_and(char::is_alphabetic) {
                 self.all.extend(parts(letters.as_str()));
             }
         }
+        for word in &command.beside {
+            let Word::Known(text) = word else {
+                self.open = true;
+                continue;
+            };
+            self.maybe.extend(parts(text));
+            self.maybe_hosts.extend(host(text).or_else(|| variable(text)).into_iter().flat_map(parts));
+        }
     }
 
     /// Them, as a set.
     pub(super) fn value(&self) -> Value<'_> {
-        Value::set(self.all.iter().map(|name| Value::Text(name)))
+        self.set(&self.all, &self.maybe)
     }
 
     /// Those of hosts, as a set.
     pub(super) fn of_hosts(&self) -> Value<'_> {
-        Value::set(self.hosts.iter().map(|name| Value::Text(name)))
+        self.set(&self.hosts, &self.maybe_hosts)
+    }
+
+    fn set<'n>(&self, all: &'n BTreeSet<String>, maybe: &'n BTreeSet<String>) -> Value<'n> {
+        let sure = all.iter().map(|name| Value::Text(name));
+        let maybe = maybe.difference(all).map(|name| Value::Maybe(name));
+        Value::set(sure.chain(maybe).chain(self.open.then_some(Value::Unknown)))
     }
 }
 
@@ -64,6 +88,12 @@ fn parts(text: &str) -> impl Iterator<Item = String> {
 fn host(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once("://")?;
     rest.split(['/', '?', '#']).next()
+}
+
+/// The name of a variable, which may hold an address.
+fn variable(text: &str) -> Option<&str> {
+    let of_name = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    Some(text).filter(|text| text.chars().all(of_name))
 }
 
 /// The host of an address without `https://`: `prod.example.org/x`.

@@ -147,7 +147,7 @@ fn known(word: &Word) -> Option<&str> {
 }
 
 /// Whether the word after this one may be its value, even if that looks like an option.
-pub(super) fn takes_next(word: &Word) -> bool {
+fn takes_next(word: &Word) -> bool {
     known(word).is_some_and(|text| {
         text.len() > 1
             && text.starts_with('-')

@@ -145,7 +145,7 @@ fn as_json(value: &Value<'_>) -> Json {
         Value::Bool(flag) => json!(flag),
         Value::Long(number) => json!(number),
         Value::Text(text) | Value::Maybe(text) => json!(text),
-        Value::Shape(_) => Json::Null,
+        Value::Among(_) | Value::Shape(_) => Json::Null,
         Value::Entity(entity) => json!({"__entity": {"type": entity.kind, "id": entity.id}}),
         Value::Set(items) => items.iter().map(as_json).collect(),
         Value::Record(fields) => fields.iter().map(|(name, value)| ((*name).to_owned(), as_json(value))).collect(),

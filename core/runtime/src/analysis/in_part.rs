@@ -3,7 +3,7 @@
 
 use phasegate_core::analysis::{Access, PathInPart, Word};
 use phasegate_rules::Piece as Known;
-use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};
 
 use super::descendants::program;
 
@@ -58,6 +58,10 @@ const MAY_READ: [&str; 45] = [
     "zsh",
 ];
 
+/// Commands of git that show history.
+const HISTORIES: [&str; 6] = ["git diff", "git format-patch", "git log", "git shortlog", "git show", "git whatchanged"];
+/// Their options with a text that is looked for.
+const SEARCHES: [&str; 5] = ["-S", "-G", "--grep", "--author", "--committer"];
 /// How code runs a text as a line.
 const STARTS: [&str; 8] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx", "Command"];
 /// Programs that search folders for files whose names have a pattern.
@@ -67,9 +71,33 @@ const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
 
 /// Them, in the order of the line.
 pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
-    let in_part = judged.touches.iter().filter(|touch| touch.path.text().is_none());
+    of_touches(judged, judged.touches.iter().filter(|touch| touch.path.text().is_none()))
+}
+
+/// All paths of a line, also those that it names in full.
+pub(super) fn all(judged: &Judgement) -> Vec<PathInPart> {
+    of_touches(judged, judged.touches.iter())
+}
+
+/// The words of a line as paths that may be read and written, where nothing says what runs it.
+pub(super) fn words(judged: &Judgement) -> Vec<PathInPart> {
+    let named = |word: &Pattern| match word.text() {
+        Some(text) => Some(shape(text.rsplit(['=', ':', '@']).next()?)),
+        None => Some(word.clone()),
+    };
+    let all = (0..).zip(&judged.parts).flat_map(|(number, part)| {
+        let words = part.words.iter().skip(1).filter_map(named).filter(|word| !word.0.is_empty());
+        words.flat_map(move |word| {
+            let touch = move |access| Touch { path: word.clone(), access, part: Some(number) };
+            [Access::Read, Access::Write].map(touch)
+        })
+    });
+    all.flat_map(|touch| path(&touch)).take(MAX_PATHS).collect()
+}
+
+fn of_touches<'t>(judged: &'t Judgement, touches: impl Iterator<Item = &'t Touch>) -> Vec<PathInPart> {
     let in_part =
-        in_part.flat_map(|touch| path(touch).into_iter().map(|path| PathInPart { flat: is_flat(touch), ..path }));
+        touches.flat_map(|touch| path(touch).into_iter().map(|path| PathInPart { flat: is_flat(touch), ..path }));
     let may_read = judged.parts.iter().zip(0..).flat_map(|(part, number)| named(part, number));
     let mut found: Vec<PathInPart> = Vec::new();
     for path in in_part.chain(may_read).chain(made(judged)) {
@@ -131,7 +159,10 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let program = program(part);
     let words: Vec<String> = part.words.iter().skip(1).filter_map(Pattern::text).collect();
     let files: Vec<Pattern> = match program.as_str() {
-        program if MAY_READ.contains(&program) => words.iter().flat_map(|word| files_of(word)).collect(),
+        "python" | "python3" => words.iter().flat_map(|word| files_of(word, true)).collect(),
+        program if MAY_READ.contains(&program) => {
+            without_searches(program, &words).flat_map(|word| files_of(word, false)).collect()
+        }
         "curl" | "wget" => part.words.iter().skip(1).filter_map(of_address).collect(),
         "git grep" => after_pattern(&words).filter_map(|word| file_of(word)).collect(),
         "xargs" | "gxargs" => values(&words, &["-a", "--arg-file"]).filter_map(file_of).collect(),
@@ -146,10 +177,31 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     files.into_iter().flat_map(|file| path(&Touch { path: file, access: Access::Read, part: Some(number) })).collect()
 }
 
+/// The words without what `git log` and its like look for in changes and messages.
+fn without_searches<'w>(program: &str, words: &'w [String]) -> impl Iterator<Item = &'w String> {
+    let searches = HISTORIES.contains(&program);
+    let is_one = |word: &String| SEARCHES.iter().any(|option| word.starts_with(option));
+    let takes = |word: &&String| SEARCHES.contains(&word.as_str());
+    let before = [None].into_iter().chain(words.iter().map(Some));
+    let shown = words
+        .iter()
+        .zip(before)
+        .filter(move |(word, before)| !searches || !(is_one(word) || before.as_ref().is_some_and(takes)));
+    shown.map(|(word, _)| word)
+}
+
 /// What a word names, or the texts of code that it is: `readFile(".env")`.
-fn files_of(word: &str) -> Vec<Pattern> {
+fn files_of(word: &str, is_python: bool) -> Vec<Pattern> {
     if word.contains(['(', '"', '\'', '`']) {
-        let texts = word.split(['"', '\'', '`']).skip(1).step_by(2);
+        let pieces: Vec<&str> = word.split(['"', '\'', '`']).collect();
+        let keys = is_python && !word.contains("__");
+        let texts = pieces.chunks(2).zip(pieces.iter().skip(2).step_by(2).map(Some).chain([None])).filter_map(
+            |(pair, behind)| {
+                let [before, text] = pair else { return None };
+                let is_key = keys && behind.is_some_and(|behind| is_subscript(before, behind));
+                Some(*text).filter(|_| !is_key)
+            },
+        );
         let runs = STARTS.iter().any(|start| word.contains(start));
         let words = texts.flat_map(|text| {
             let text = text.trim_start_matches(['<', '>', ' ']);
@@ -336,6 +388,13 @@ mod tests {
             ("awk 'BEGIN{system(\"cat .env\")}'", &["*", "cat", ".env"]),
             ("curl file://$PWD/.env", &[".env"]),
             ("wc -l --files0-from=.env", &[".env"]),
+            ("python3 -c \"print(d['x.key'])\"", &["-c"]),
+            ("python3 -c \"print(d['a']['x.key'], open('b.key'))\"", &["-c", "b.key"]),
+            ("python3 -c \"print(open(['x.key'][0]))\"", &["*", "-c", "x.key", "print(open(*))"]),
+            ("python3 -c \"class A: __getitem__ = open\nA()['x.key']\"", &["-c", "x.key"]),
+            ("git log --all -S .env", &["log", "--all"]),
+            ("git log -S.env --grep=.env", &["log"]),
+            ("git log -p -- .env", &["log", "-p", "--", ".env"]),
         ] {
             assert_eq!(files(line), wanted, "{line}");
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{embedded, in_part, linked, no_index, runs_in, shadowed, tests};
+use super::{beside, branch, embedded, in_part, linked, may_run, no_index, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
@@ -66,6 +66,7 @@ fn runs_zsh() -> bool {
 }
 
 /// Reads the line of a shell call into its reading and labels, unless that was done; the judgement. `root` is the project's.
+/// Of a server's tool, notes what it may run.
 /// Of a search for text, notes which names of files it looks at.
 pub(crate) fn read_line(
     event: &mut Event,
@@ -73,6 +74,9 @@ pub(crate) fn read_line(
     root: &Path,
     began: &dyn Fn() -> Option<SystemTime>,
 ) -> Option<Judgement> {
+    if shell.in_part {
+        may_run::note(event, &shell.table, &shell.trust);
+    }
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     if let Some(pattern) = input.get("glob").and_then(Value::as_str).filter(|_| shell.in_part && tool == GREP) {
@@ -93,6 +97,11 @@ pub(crate) fn read_line(
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(command).collect();
+        branch::name(&mut analysis.commands, &judged, &base);
+        if shell.in_part {
+            let texts = judged.parts.iter().map(|part| beside::texts(part, &base, shell.home.as_deref()));
+            analysis.commands.iter_mut().zip(texts).for_each(|(command, texts)| command.beside = texts);
+        }
         analysis.starts_in = runs_in::mark(&mut analysis.commands, &judged, root, &base);
         let home = shell.home.as_deref().map(Path::new);
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, home, began });

@@ -29,7 +29,7 @@ pub(super) fn below(folder: &Path) -> Option<Vec<String>> {
 }
 
 /// Where a repository is kept: `.git`, or where that file says.
-fn git_folder(top: &Path) -> Option<PathBuf> {
+pub(crate) fn git_folder(top: &Path) -> Option<PathBuf> {
     let git = top.join(".git");
     if git.is_dir() {
         return Some(git);

@@ -171,8 +171,9 @@ pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
     let mut at = 0;
     while let Some(field) = args.get(at) {
         let next = at.saturating_add(1);
-        let several =
-            |field: &&Field| field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame]);
+        let several = |field: &&Field| {
+            field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame | Bit::Branch])
+        };
         if let Some(open) = args.iter().skip(at).take(3).find(several) {
             return doubt(open);
         }

@@ -58,7 +58,7 @@ fn sent_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
             "d" | "data" | "data-ascii" | "data-binary" | "json" | "H" | "header" | "proxy-header" => marked(&['@']),
             "data-urlencode" => text.split_once('=').map_or(text, |(name, _)| name).find('@').map(|at| at + 1),
             "F" | "form" => text.find("=@").or_else(|| text.find("=<")).map(|at| at + 2),
-            "T" | "upload-file" | "K" | "config" | "netrc-file" | "E" | "cert" | "key" | "cacert" => Some(0),
+            "T" | "upload-file" | "K" | "config" | "netrc-file" | "E" | "cert" | "key" => Some(0),
             "b" | "cookie" => (!text.contains('=')).then_some(0),
             _ => None,
         };

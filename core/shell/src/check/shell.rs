@@ -86,7 +86,10 @@ fn run(walk: &mut Walk<'_>, command: &Command<'_>, text: &str, span: Span, param
         _ => Dialect::Foreign,
     };
     let outer = std::mem::replace(&mut walk.dialect, dialect);
+    let fed = walk.sources.fed.clone();
+    parameters.iter().for_each(|parameter| walk.sources.fed.add(parameter.to_pattern()));
     let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, parameters));
+    walk.sources.fed = fed;
     walk.dialect = outer;
     finding
 }

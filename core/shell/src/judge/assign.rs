@@ -23,7 +23,9 @@ impl Walk<'_> {
                     if !self.spend(WORD_STEPS, assignment.span) {
                         break;
                     }
-                    self.fields(word);
+                    let start = self.parts().len();
+                    let fields = self.fields(word);
+                    self.tell_of_loop(&assignment.name, std::slice::from_ref(word), &fields, start);
                     self.element_index(word);
                 }
                 Field { many: false, ..Field::any(assignment.span) }

@@ -64,7 +64,7 @@ impl Walk<'_> {
                 commands => {
                     let fed = self.fed;
                     let mut before = None;
-                    let joined = self.status;
+                    let (joined, outer) = (self.status, self.sources.fed.clone());
                     for (place, command) in commands.iter().enumerate() {
                         if self.is_stopped() {
                             break;
@@ -76,13 +76,16 @@ impl Walk<'_> {
                         };
                         let scope = self.scope.fork();
                         self.piped = before.clone().filter(|_| reads_pipe(command));
+                        let start = self.parts().len();
                         self.command(command);
+                        self.sources.fed.extend(&self.says_since(start));
                         self.piped = None;
                         self.scope = scope;
                         before = printed(command, before.as_ref(), &self.scope);
                         self.fed = !says_nothing(command, &self.scope);
                     }
                     self.fed = fed;
+                    self.sources.fed = outer;
                 }
             }
             self.piped = piped;
@@ -101,7 +104,10 @@ impl Walk<'_> {
                 }
                 let fed = self.fed;
                 self.fed = super::redirect::feeds(redirections).unwrap_or(fed);
+                let outer = self.sources.fed.clone();
+                self.sources.fed.extend(&self.says_of_inputs(redirections, &kept));
                 self.compound(compound, *span);
+                self.sources.fed = outer;
                 self.fed = fed;
             }
         }
@@ -182,9 +188,11 @@ impl Walk<'_> {
 
     fn for_loop(&mut self, name: &str, words: Option<&[Word]>, select: bool, body: &List) {
         let mut fields = Vec::new();
+        let start = self.parts().len();
         for word in words.unwrap_or(&[]) {
             fields.extend(self.fields(word));
         }
+        self.tell_of_loop(name, words.unwrap_or(&[]), &fields, start);
         let value = match fields.as_slice() {
             // What `select` gives may also be no text at all.
             _ if words.is_none() || select => any(),
@@ -225,7 +233,9 @@ impl Walk<'_> {
         let status = std::mem::take(&mut self.status);
         // A caller may supply its input.
         let fed = std::mem::replace(&mut self.fed, true);
+        let start = self.parts().len();
         self.command(body);
+        self.keep_body(name, start);
         self.fed = fed;
         self.defining.pop();
         self.status = status;
@@ -293,6 +303,7 @@ fn common(fields: &[Field]) -> Vec<Bit> {
     }
     let plain = |field: &Field| {
         field.bits == [Bit::Tame]
+            || field.bits == [Bit::Branch]
             || !field.may_be_option()
                 && !field.bits.is_empty()
                 && field.bits.iter().all(|bit| match bit {

@@ -22,10 +22,10 @@ const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_
 
 impl Walk<'_> {
     /// Takes note of the paths that code names. What the code does with them is not known.
-    pub(super) fn touch_named_in(&mut self, args: &[Field]) {
+    pub(super) fn touch_named_in(&mut self, program: &str, args: &[Field]) {
         for field in args {
             if let Some(text) = field.known().filter(|text| text.contains(['\'', '"', '`', '(', ' '])) {
-                self.touch_named(text, field.span);
+                self.touch_named(text, program.starts_with("python"), field.span);
             }
         }
     }
@@ -42,17 +42,17 @@ impl Walk<'_> {
             None if takes_code => self.said.iter().map(said).collect(),
             None => Vec::new(),
         };
-        texts.iter().for_each(|text| self.touch_named(text, span));
+        texts.iter().for_each(|text| self.touch_named(text, false, span));
     }
 
-    fn touch_named(&mut self, text: &str, span: Span) {
+    fn touch_named(&mut self, text: &str, is_python: bool, span: Span) {
         if !self.spend(text.len(), span) {
             return;
         }
         let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter);
         let words = text.split(|letter| !of_path(letter));
         let paths = words.filter(|word| word.contains('/') && !word.starts_with("//"));
-        let named: BTreeSet<&str> = paths.chain(quoted_names(text)).collect();
+        let named: BTreeSet<&str> = paths.chain(quoted_names(text, is_python)).collect();
         if named.len() > MAX_NAMED {
             return self.touch(&Field::any(span), Access::Write);
         }
@@ -84,11 +84,27 @@ pub(super) fn reads_code(args: &[Field]) -> bool {
 }
 
 /// The names with an end that stand alone in quotes: `open('calc.py')`.
-fn quoted_names(text: &str) -> impl Iterator<Item = &str> {
+fn quoted_names(text: &str, is_python: bool) -> impl Iterator<Item = &str> {
     let of_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
     let named = move |piece: &&str| {
         let end = piece.trim_start_matches('.').split_once('.').map_or("", |(_, end)| end);
         !end.is_empty() && piece.len() <= MAX_NAME && piece.chars().all(of_name)
     };
-    text.split(['\'', '"', '`']).skip(1).filter(named)
+    let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
+    let keys = is_python && !text.contains("__");
+    let is_key = move |at: usize, pieces: &[&str]| {
+        let beside = at.checked_sub(1).and_then(|before| pieces.get(before)).zip(pieces.get(at.saturating_add(1)));
+        keys && beside.is_some_and(|(before, behind)| is_subscript(before, behind))
+    };
+    let names = (1..pieces.len()).filter(|at| !is_key(*at, &pieces)).filter_map(|at| pieces.get(at).copied());
+    names.filter(named).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether a text of Python that stands between these is the key of a subscript: `d['x.key']`.
+#[must_use]
+pub fn is_subscript(before: &str, behind: &str) -> bool {
+    let Some(value) = before.strip_suffix('[').filter(|_| behind.starts_with(']')) else { return false };
+    let of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let name = value.rsplit(|letter| !of_name(letter)).next().unwrap_or_default();
+    value.ends_with([')', ']']) || name.starts_with(|letter: char| letter.is_ascii_lowercase() || letter == '_')
 }

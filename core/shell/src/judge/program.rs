@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use phasegate_core::analysis::{Access, Verdict};
 
-use crate::arguments::{Given, Scan, same, scan};
+use crate::arguments::{Given, Scan, lists, same, scan};
 use crate::check::command::Command;
 use crate::check::{self, find, git, program_text, tar};
 use crate::field::{Bit, Field};
@@ -19,6 +19,14 @@ use crate::walk::Walk;
 
 /// What the table says of programs that run code that they are given.
 const INTERPRETER: &str = "an interpreter runs code";
+
+/// Options that take no value with any program that has them.
+const FLAGS: [&str; 11] = ["debug", "h", "help", "offline", "q", "quiet", "silent", "verbose", "version", "y", "yes"];
+
+/// Programs whose first operand is no file, unless an option says what they look for.
+const ASKERS: [&str; 7] = ["egrep", "fgrep", "gojq", "grep", "jq", "rg", "ripgrep"];
+/// These options, and those with which nothing is looked for.
+const ASKED: [&str; 7] = ["e", "f", "file", "files", "from-file", "regexp", "type-list"];
 
 /// What was found of a program, before what it wraps and touches.
 struct Judged {
@@ -76,7 +84,7 @@ impl Walk<'_> {
         }
         self.touch_operands(name, rule, &scan, worst.verdict);
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
-            self.touch_named_in(args);
+            self.touch_named_in(name, args);
             self.touch_named_in_input(reads_code(args), span);
         }
         if is_editor(name) && worst.verdict > Verdict::Read {
@@ -220,6 +228,7 @@ impl Walk<'_> {
         self.alias = !rule.own.is_empty() && command.known().is_some_and(|word| !own(word));
         self.talks(self.alias);
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
+        self.unplaced = may_take_more(&outer, before, &scan);
         worst
     }
 
@@ -227,7 +236,11 @@ impl Walk<'_> {
     fn unlisted(&mut self, name: &str, rule: &Rule, command: &Field, rest: &[Field]) -> Finding {
         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
         self.talks(rule.network);
-        self.touch_unknown(name, rest);
+        // What these are given are names of commits and of other repositories.
+        let named = command.known().is_some_and(|word| name == "git" && git::OF_COMMITS.contains(&word));
+        if !named {
+            self.touch_unknown(name, rest);
+        }
         if rule.check == Some(Check::OtherFolder) {
             let scan = Scan::default();
             check::run(Check::OtherFolder, self, &Command { name, rule, args: rest, scan: &scan, span: command.span });
@@ -296,7 +309,9 @@ impl Walk<'_> {
                 Operands::LastWrite | Operands::Move if number == last => Access::Write,
                 Operands::Move => Access::Remove,
                 Operands::LastWrite => Access::Read,
-                Operands::FirstNone | Operands::FirstNoneWrite if number == 0 && last > 0 => continue,
+                Operands::FirstNone | Operands::FirstNoneWrite if number == 0 && (last > 0 || asks(name, scan)) => {
+                    continue;
+                }
                 Operands::FirstNone => Access::Read,
                 Operands::FirstNoneWrite => Access::Write,
             };
@@ -328,6 +343,11 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether the first operand is what is asked for, also where it is the only one: no option says that.
+fn asks(name: &str, scan: &Scan<'_>) -> bool {
+    ASKERS.contains(&name) && !scan.options.iter().any(|given| ASKED.contains(&given.name.as_str()))
 }
 
 /// Whether the operands of a program may be what it changes.
@@ -385,7 +405,7 @@ fn asked(rule: &Rule, args: &[Field]) -> Option<Finding> {
 
 /// Whether a piece of a word may hold data of this machine.
 fn is_local(bit: &Bit) -> bool {
-    matches!(bit, Bit::Any | Bit::Tame | Bit::Glob | Bit::Plain)
+    matches!(bit, Bit::Any | Bit::Tame | Bit::Glob | Bit::Plain | Bit::Branch)
 }
 
 /// Whether a value switches its option off.
@@ -444,4 +464,11 @@ fn command_place(rule: &Rule, args: &[Field]) -> usize {
         at = at.saturating_add(if takes { 2 } else { 1 });
     }
     at.min(args.len())
+}
+
+/// Whether an option that the program's entry does not list may take the word after it for its value.
+fn may_take_more(rule: &Rule, before: &[Field], scan: &Scan<'_>) -> bool {
+    let attached = |given: &Given| before.iter().any(|field| field.span == given.span && field.start().contains('='));
+    let is_flag = |name: &str| FLAGS.contains(&name) || name.starts_with("no-");
+    scan.options.iter().any(|given| !lists(rule, &given.name) && !is_flag(&given.name) && !attached(given))
 }

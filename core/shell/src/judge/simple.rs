@@ -25,23 +25,31 @@ impl Walk<'_> {
         if !self.spend(COMMAND_STEPS, simple.span) {
             return;
         }
+        let (outer, touched) = (std::mem::take(&mut self.sources.own), self.touches().len());
         let ((fields, command, own), mut finding) = self.isolate(|walk| walk.simple_parts(simple));
         // What it redirects changes nothing about the shell.
         self.builtin(&fields, own.verdict);
         if finding.verdict == Verdict::Read {
             finding = own;
         }
+        self.touch_told(simple, touched);
+        self.tell_by_builtin(&fields);
         self.part(command, &fields, finding);
+        self.sources.own = outer;
     }
 
     fn simple_parts(&mut self, simple: &Simple) -> (Vec<Field>, SimpleCommand, Finding) {
         let mut fields = Vec::new();
+        let (start, mut beside) = (self.parts().len(), self.sources.fed.clone());
         for word in &simple.words {
             if !self.spend(WORD_STEPS, simple.span) {
                 break;
             }
-            fields.extend(self.fields(word));
+            let made = self.fields(word);
+            beside.extend(&self.says(word, &made));
+            fields.extend(made);
         }
+        beside.extend(&self.says_since(start));
         let letters: usize = fields.iter().map(|field: &Field| field.letters().saturating_add(1)).sum();
         if !self.spend(letters, simple.span) || fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
@@ -51,12 +59,15 @@ impl Walk<'_> {
         let mut assignments = Vec::new();
         for assignment in &simple.assignments {
             let value = self.assignment(assignment, alone);
+            beside.extend(&self.says_of_assignment(assignment, &value, start));
             assignments.push((assignment.name.clone(), value.to_word()));
             if !alone {
                 self.lend(assignment, &fields);
             }
         }
         let redirections = self.redirections(&simple.redirections);
+        beside.extend(&self.says_of_inputs(&simple.redirections, &redirections));
+        self.sources.own = beside;
         let command = engine_command(words(&fields), assignments, redirections, simple.span);
         let script = super::redirect::script(&simple.redirections, &command.redirections);
         self.stdin.clone_from(&script);
@@ -152,6 +163,7 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
         };
         if self.scope.functions.contains(name) {
+            self.call(name, args);
             if self.moving {
                 self.scope.lose_folder();
             }
