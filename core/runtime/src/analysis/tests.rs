@@ -3,11 +3,26 @@
 use std::path::{Component, Path};
 
 use phasegate_core::analysis::{PathUse, SimpleCommand, Verdict, Word};
+use phasegate_core::test_report::Runner;
 use phasegate_core::{runner, words};
 use phasegate_shell::Judgement;
 
 use super::own_programs::{self, Place};
 use super::runs_in::folder;
+
+/// Options of `cargo build` that leave open neither what is built nor who builds it.
+const BUILD_OPTIONS: [&str; 10] = [
+    "--all-features",
+    "--all-targets",
+    "--locked",
+    "--offline",
+    "--quiet",
+    "--release",
+    "--tests",
+    "--workspace",
+    "-q",
+    "-v",
+];
 
 /// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
 /// root it runs a part of the suite. `start` is where the line starts.
@@ -18,7 +33,10 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     let started: Vec<_> = commands.iter().map(runner::started).collect();
     let mut running = started.iter().enumerate().filter_map(|(at, run)| Some((at, (*run)?)));
     let (Some((at, mut run)), None) = (running.next(), running.next()) else { return };
-    let silent = |(other, command): (usize, &SimpleCommand)| other == at || is_silent(command, other > at);
+    let runner = run.runner;
+    let silent = |(other, command): (usize, &SimpleCommand)| {
+        other == at || is_silent(command, other > at) || (other < at && builds(command, runner))
+    };
     let folder = judged.parts.get(at).and_then(|part| folder(part, start.folder));
     let Some(folder) = folder.filter(|folder| folder.starts_with(root)) else { return };
     let inside = commands.get(at).is_some_and(|command| command.words.iter().skip(1).all(|word| is_inside(word, root)));
@@ -75,6 +93,20 @@ fn is_silent(command: &SimpleCommand, behind: bool) -> bool {
         ["tail" | "head", "-n", count] => behind && is_count(count),
         _ => command.transparent,
     }
+}
+
+/// Whether a command builds what the runner builds too, and prints nothing that the runner would not print then. No alias
+/// can stand for it.
+fn builds(command: &SimpleCommand, runner: Runner) -> bool {
+    let words = command.words.iter().map(|word| match word {
+        Word::Known(text) => Some(text.as_str()),
+        Word::Unknown | Word::Value => None,
+    });
+    let words: Option<Vec<&str>> = words.collect();
+    let Some(["cargo", "build" | "check", options @ ..]) = words.as_deref() else { return false };
+    matches!(runner, Runner::Cargo | Runner::Nextest)
+        && words::is_plain(command)
+        && options.iter().all(|option| BUILD_OPTIONS.contains(option))
 }
 
 fn is_count(text: &str) -> bool {
