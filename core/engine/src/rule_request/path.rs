@@ -125,6 +125,13 @@ pub(super) fn values(path: &PathUse, command: Option<usize>) -> Vec<Place<'_>> {
         let link = Named { name: Value::Text(name), file: Value::Text(written), inside, named, parts: parts(name) };
         values.push(place(link.value(does())));
     }
+    // Tools take a name with blanks around it for the one without.
+    let plain = path.written.trim();
+    if plain != path.written && !plain.is_empty() {
+        let (name, file) = (Value::Text(plain), Value::Text(last(plain)));
+        let own = Named { name, file, named, parts: parts(plain), ..Named::unknown(named) };
+        values.push(place(own.value(does())));
+    }
     values
 }
 
