@@ -78,7 +78,11 @@ pub fn compile(text: &str, schema: &Schema) -> Compiled {
 
 /// The problems in order, each place once: Cedar says of each action what is wrong, and what follows from that.
 fn told_once(mut problems: Vec<Problem>) -> Vec<Problem> {
-    let follows = |problem: &Problem| problem.is_warning || problem.message.starts_with("unable to find an applicable");
+    let follows = |problem: &Problem| {
+        let own = problem.message.starts_with("`@");
+        let said = problem.message == problem::NEVER || problem.message.starts_with("unable to find an applicable");
+        !own && (problem.is_warning || said)
+    };
     let inner: Vec<Range<usize>> =
         problems.iter().filter(|problem| !follows(problem)).map(|problem| problem.span.clone()).collect();
     let explained = |problem: &Problem| {
@@ -98,14 +102,29 @@ fn told_once(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems
 }
 
+/// The annotation that a word is likely meant to be.
+fn closest(word: &str) -> Option<&'static str> {
+    let one_off = |known: &str| {
+        let same = |pair: &(char, char)| pair.0 == pair.1;
+        let start = known.chars().zip(word.chars()).take_while(same).count();
+        let end = known.chars().rev().zip(word.chars().rev()).take_while(same).count();
+        let longest = known.len().max(word.len());
+        // All but two letters in a row are those of the other.
+        longest > 2 && start.saturating_add(end).saturating_add(2) >= longest
+    };
+    ANNOTATIONS.into_iter().find(|known| one_off(known))
+}
+
 fn rule(policy: &Policy, span: &Range<usize>, problems: &mut Vec<Problem>) -> Result<Rule, String> {
     let annotation = |name: &str| policy.annotation(name).map(ToString::to_string).filter(|text| !text.is_empty());
-    let id = annotation("id").ok_or_else(|| "the rule has no name".to_string())?;
+    let id = annotation("id").ok_or_else(|| "the rule has no name: write `@id(\"NAME\")` before it".to_string())?;
     if id.len() > 80 || !id.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./".contains(letter)) {
         return Err(std::format!("`{id}` is no name of a rule: letters, digits, `-`, `_`, `.` and `/`"));
     }
     for (name, _) in policy.annotations().filter(|(name, _)| !ANNOTATIONS.contains(name)) {
-        problems.push(Problem::warning(&std::format!("`@{name}` means nothing here"), span.clone()));
+        let help = closest(name).map(|known| std::format!("did you mean `@{known}`?"));
+        let problem = Problem::warning(&std::format!("`@{name}` means nothing here"), span.clone());
+        problems.push(Problem { help, ..problem });
     }
     let forbids = policy.effect() == cedar_policy::Effect::Forbid;
     let effect = match annotation("effect") {

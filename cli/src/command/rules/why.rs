@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::{Severity, compile};
-use phasegate_core::rule_report::RulesTold;
+use phasegate_core::rule_report::{RuleTold, RulesTold};
 use phasegate_runtime::replay::{Options, Replay};
 use serde_json::{Value, json};
 
@@ -19,6 +19,9 @@ pub(super) struct Args {
     /// The call, as JSON: a line of a transcript, or only its `tool` and `input`; `-` reads standard input
     #[arg(long, value_name = "FILE")]
     pub call: PathBuf,
+    /// Also list the rules that do not hold
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// Shows what the rules say of a call.
@@ -49,39 +52,68 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
         context.out.value(&value);
     } else {
-        print(context, &told, &answer);
+        print(args, context, &told, &answer);
     }
     Ok(if passes { Exit::Done } else { Exit::No })
 }
 
-fn print(context: &Context, told: &RulesTold, answer: &Value) {
+fn print(args: &Args, context: &Context, told: &RulesTold, answer: &Value) {
     let text = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
     let reason = text("reason");
     let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
     context.out.line(format_args!("{}{reason}", text("decision").bold()));
     for (number, part) in told.parts.iter().enumerate() {
         context.out.line(format_args!("part {number}: {}", shown(part)));
-        for rule in told.rules.iter().filter(|rule| rule.part == number) {
-            let truth = serde_json::to_value(rule.truth).unwrap_or_default();
-            let truth = match truth.as_str() {
-                Some("yes") => "holds",
-                Some("no") => "does not hold",
-                Some("failed") => "cannot be evaluated",
-                _ => "may hold",
-            };
-            context.out.line(format_args!("  {:<7} {}  {truth}", rule.effect, rule.rule.bold()));
+        let own = told.rules.iter().filter(|rule| rule.part == number);
+        let (others, mut listed): (Vec<_>, Vec<_>) = own.partition(|rule| rule.truth.is_no());
+        listed.extend(others.iter().filter(|_| args.all));
+        for rule in listed {
+            context.out.line(format_args!("  {:<7} {}  {}", rule.effect, rule.rule.bold(), said(rule)));
         }
+        match others.len() {
+            _ if args.all => {}
+            0 => {}
+            1 => context.out.line(format_args!("  1 rule does not hold")),
+            more => context.out.line(format_args!("  {more} rules do not hold")),
+        }
+    }
+    if !args.all && told.rules.iter().any(|rule| rule.truth.is_no()) {
+        context.out.line(format_args!("`--all` lists the rules that do not hold, `--json` prints what rules see"));
+    }
+}
+
+/// Whether a rule holds, as a person reads it.
+fn said(rule: &RuleTold) -> &'static str {
+    let truth = serde_json::to_value(rule.truth).unwrap_or_default();
+    match truth.as_str() {
+        Some("yes") => "holds",
+        Some("no") => "does not hold",
+        Some("failed") => "cannot be evaluated",
+        _ => "may hold",
     }
 }
 
 /// A part as a person reads it.
 fn shown(part: &Value) -> String {
-    let text = |pointer: &str| part.pointer(pointer).and_then(Value::as_str).map(str::to_string);
     let unknown = |name: &str| part.get(name).is_some_and(|value| !value.is_null()).then(|| "(not known)".to_string());
-    let command = text("/command/text").or_else(|| unknown("command"));
-    let path = text("/path/name").or_else(|| unknown("path")).map(|path| format!("path {path}"));
+    let command = part.pointer("/command/text").and_then(as_text).or_else(|| unknown("command"));
+    let path = part.pointer("/path/name").and_then(as_text).or_else(|| unknown("path"));
+    let done = |name: &&str| part.pointer(&format!("/path/{name}")).is_some_and(|done| *done != Value::Bool(false));
+    let does: Vec<&str> = ["reads", "writes", "runs"].into_iter().filter(done).collect();
+    let path =
+        path.map(|path| if does.len() == 1 { format!("{} {path}", does.join("")) } else { format!("path {path}") });
     let shown: Vec<String> = command.into_iter().chain(path).collect();
     if shown.is_empty() { "the call".to_string() } else { shown.join(", ") }
+}
+
+/// A text, with `*` for what is not known of it.
+fn as_text(value: &Value) -> Option<String> {
+    if let Some(text) = value.as_str().or_else(|| value.get("maybe")?.as_str()) {
+        return Some(text.to_string());
+    }
+    let pieces = value.get("pieces")?.as_array()?;
+    let piece = |piece: &Value| piece.get("text").unwrap_or(piece).as_str().unwrap_or("*").to_string();
+    Some(pieces.iter().map(piece).collect())
 }
 
 /// The call as a line of a transcript.

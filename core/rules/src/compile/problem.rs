@@ -30,6 +30,9 @@ impl Problem {
     }
 }
 
+/// What is said of a rule that holds for no call; where something in the rule is wrong, that is why.
+pub(super) const NEVER: &str = "the rule can never be about a call";
+
 pub(super) fn of_syntax(errors: &ParseErrors) -> Vec<Problem> {
     errors.iter().map(|error| of_diagnostic(error, 0..0)).collect()
 }
@@ -42,7 +45,7 @@ pub(super) fn of_warning(warning: &ValidationWarning, rule: Range<usize>) -> Pro
     // A rule that asks for a misspelt attribute by `has` is one: it would let every call through.
     let never = matches!(warning, ValidationWarning::ImpossiblePolicy(_));
     let message = match never {
-        true => "the rule can never be about a call".to_string(),
+        true => NEVER.to_string(),
         false => without_rule(&warning.to_string()),
     };
     Problem { is_warning: !never, message, ..of_diagnostic(warning, rule) }
