@@ -25,7 +25,7 @@ impl Walk<'_> {
                     }
                     let start = self.parts().len();
                     let fields = self.fields(word);
-                    self.tell_of_loop(&assignment.name, std::slice::from_ref(word), &fields, start);
+                    self.tell_of_list(&assignment.name, &fields, start);
                     self.element_index(word);
                 }
                 Field { many: false, ..Field::any(assignment.span) }

@@ -118,13 +118,26 @@ impl Walk<'_> {
 
     /// Takes note that a word gives a variable each of its values in turn.
     pub(crate) fn tell_of_loop(&mut self, name: &str, words: &[Word], fields: &[Field], start: usize) {
-        let mut beside = self.says_since(start);
-        let mut values = fields.to_vec();
+        let mut beside = self.says_of_values(fields, start);
+        // What the words find is judged at the loop; what they take from an array is not.
+        let mut values = Vec::new();
         for told in words.iter().flat_map(parameters).filter_map(|parameter| self.told_of(parameter)) {
             beside.extend(&told.beside);
             values.extend(told.values.iter().cloned());
         }
         self.tell(name, &values, &beside);
+    }
+
+    /// Takes note that a variable is given a list of words.
+    pub(crate) fn tell_of_list(&mut self, name: &str, fields: &[Field], start: usize) {
+        let beside = self.says_of_values(fields, start);
+        self.tell(name, fields, &beside);
+    }
+
+    fn says_of_values(&self, fields: &[Field], start: usize) -> Beside {
+        let mut beside = self.says_since(start);
+        fields.iter().for_each(|field| beside.add(field.to_pattern()));
+        beside
     }
 
     /// Takes note that what a command does at a path that is made then, it does at what the line gives to the variables
@@ -141,7 +154,9 @@ impl Walk<'_> {
         let told = simple.words.iter().chain(targets).flat_map(parameters).filter_map(|one| self.told_of(one));
         let values: Vec<Field> = told.flat_map(|told| told.values.iter().cloned()).collect();
         for field in values.iter().filter(|field| !field.bits.iter().all(Bit::is_open)) {
-            done.iter().for_each(|access| self.touch(field, *access));
+            // What a pattern finds is followed where it is read: a loop over it is judged by the pattern itself.
+            let told = |access: &&Access| **access == Access::Read || field.known().is_some();
+            done.iter().filter(told).for_each(|access| self.touch(field, *access));
         }
     }
 
