@@ -4,7 +4,7 @@
 use std::io::IsTerminal as _;
 
 use phasegate_core::event::By;
-use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
+use phasegate_core::{Code, Decision, Event, EventKind, Outcome, slash_command};
 use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::sessions;
 use phasegate_runtime::{Project, Runtime};
@@ -53,7 +53,8 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
     };
     let kind = EventKind::Command { by, name: name.to_string(), args };
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?;
-    Ok(Answer { session, result: result(&project, step, sign.as_ref())?, by })
+    let sign = sign.as_ref();
+    Ok(Answer { session, result: result(&project, step, name, sign)?, by })
 }
 
 /// Gives a command to the project as a whole, whether it has a session or not.
@@ -65,7 +66,7 @@ pub fn give_project(context: &Context, name: &str, args: Value) -> Result<Value,
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Giver { sign, by } = giver(&runtime, &project)?;
-    result(&project, runtime.command_project(&project, by, name, args)?, sign.as_ref())
+    result(&project, runtime.command_project(&project, by, name, args)?, name, sign.as_ref())
 }
 
 /// The session that a command is for: the named one, else the one that was active last. One that has ended is only meant
@@ -144,21 +145,24 @@ fn giver(runtime: &Runtime, project: &Project) -> Result<Giver, Failure> {
     Ok(Giver { sign, by })
 }
 
-fn result(project: &Project, outcome: Option<Outcome>, sign: Option<&Sign>) -> Result<Value, Failure> {
+fn result(project: &Project, outcome: Option<Outcome>, name: &str, sign: Option<&Sign>) -> Result<Value, Failure> {
     let outcome = outcome.ok_or_else(|| {
         Failure::new(format!("nothing guards `{}`", project.root.display())).with_help("run `phasegate init` first")
     })?;
     match outcome.decision {
-        Some(decision) if !decision.lets_through() => Err(refused(&decision, sign)),
+        Some(decision) if !decision.lets_through() => Err(refused(&decision, name, sign)),
         _ => Ok(outcome.result.unwrap_or_default()),
     }
 }
 
-fn refused(decision: &Decision, sign: Option<&Sign>) -> Failure {
+fn refused(decision: &Decision, name: &str, sign: Option<&Sign>) -> Failure {
     let for_a_person = matches!(decision.code, Some(Code::CommandRefused | Code::SkillNotLeft));
     let (note, help) = match sign.filter(|_| for_a_person) {
         // The decision's own remedy can be this command.
-        Some(sign) => (format!("; {}, so the command counts as the agent's", because(sign)), instead(sign)),
+        Some(sign) => (
+            format!("; {}, so the command counts as the agent's", because(sign)),
+            instead(slash_command::word(name), sign),
+        ),
         None => (String::new(), typed_instead(decision).unwrap_or_else(|| decision.recovery.clone())),
     };
     // What an agent would call, a person types.
@@ -190,7 +194,7 @@ pub(crate) fn refused_to_agent(command: &str, sign: &Sign) -> Failure {
         exit: Exit::No,
         code: Some(Code::CommandRefused),
         message: format!("only a person may run `phasegate {command}`; {}, so it counts as the agent's", because(sign)),
-        help: Some(instead(sign)),
+        help: Some(instead(command, sign)),
     }
 }
 
@@ -230,28 +234,38 @@ pub(crate) fn because(sign: &Sign) -> String {
         Sign::Variable { name, session } => {
             format!("`{name}` says that a program of session `{session}` gave it")
         }
-        Sign::Call(call) => format!(
-            "a call of `{}` that can run programs has been open in session `{}` for {}",
-            call.tool,
-            call.session,
-            duration(call.age)
-        ),
+        Sign::Call(call) => {
+            let asked = if call.asked { ", about which a person was asked," } else { "" };
+            let place = call.project.as_ref().map(|root| format!(" of `{}`", root.display())).unwrap_or_default();
+            let (tool, session, age) = (&call.tool, &call.session, duration(call.age));
+            format!(
+                "a call of `{tool}` that can run programs{asked} has been open in session `{session}`{place} for {age}"
+            )
+        }
         Sign::Journal(path) => format!("`{}` was damaged or removed, and may hide a call that is open", path.display()),
     }
 }
 
-/// What a person does instead.
-pub(crate) fn instead(sign: &Sign) -> String {
+/// What a person does instead of giving this command, in the words that they type.
+pub(crate) fn instead(command: &str, sign: &Sign) -> String {
+    let as_prompt = slash_command::is_prompt(command);
     match sign {
         Sign::Ancestor { .. } | Sign::Variable { .. } => {
-            "give the command in a terminal that no agent's client has opened, or type it as a prompt: `/phasegate ...`"
-                .into()
+            let typed = if as_prompt { ", or type it as a prompt: `/phasegate ...`" } else { "" };
+            format!("give the command in a terminal that no agent's client has opened{typed}")
         }
         Sign::Call(call) => {
             let session = &call.session;
+            let over = if call.asked {
+                format!(
+                    "answer the question; if you said no to it, any prompt in session `{session}` shows that the call is over"
+                )
+            } else {
+                "let that call end, or stop it".to_owned()
+            };
+            let typed = if as_prompt { ", or type it as a prompt of that session: `/phasegate ...`" } else { "" };
             format!(
-                "let that call end, stop it or end session `{session}`, by `phasegate end {session}` if its client is gone; \
-                 then give the command again, or type it as a prompt of that session: `/phasegate ...`"
+                "{over}; `phasegate end {session}` ends the session if its client is gone; then give the command again{typed}"
             )
         }
         Sign::Journal(_) => "run `phasegate repair` in a terminal, or restore the journal".into(),

@@ -2,6 +2,7 @@
 
 use phasegate_core::event::By;
 use phasegate_core::{Code, Event, EventKind};
+use phasegate_runtime::Project;
 use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use serde_json::{Value, json};
@@ -26,8 +27,12 @@ pub struct Args {
 /// The session is unknown, its client runs, the command counts as the agent's, or the guard could not work.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
-    let id = &in_full(&project, Some(&args.session))?.unwrap_or_default();
+    let here = context.find_project(&runtime)?;
+    let id = &in_full(&here, Some(&args.session))?.unwrap_or_default();
+    // A session is named to a person in every project that its open call locks them out of.
+    let began = if here.session_journal(id).exists() { None } else { Project::of_session(&runtime.locations, id)? };
+    let elsewhere = began.as_ref().map(|began| format!(" of `{}`", began.root.display())).unwrap_or_default();
+    let project = began.unwrap_or(here);
     let known = sessions(&project)?.known;
     let session = known.iter().find(|session| session.id == *id).ok_or_else(|| {
         Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
@@ -47,7 +52,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if context.out.json {
         context.out.value(&json!({"status": "ended", "session": id}));
     } else {
-        context.out.line(format_args!("session {id} has ended"));
+        context.out.line(format_args!("session {id}{elsewhere} has ended"));
     }
     Ok(Exit::Done)
 }

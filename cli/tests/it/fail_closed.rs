@@ -198,7 +198,7 @@ fn a_command_is_the_agents_while_a_call_is_open_that_may_run_programs_and_the_re
         let text = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(1), "{tool}: {text}");
         let name = tool.rsplit("__").next().unwrap();
-        for part in [name, "session `other`", " s, so the command", "stop it or end session `other`"] {
+        for part in [name, "session `other`", " s, so the command", "or stop it", "`phasegate end other`"] {
             assert!(text.contains(part), "{tool}: no {part} in {text}");
         }
         assert!(!text.contains("ask the user"), "{text}");

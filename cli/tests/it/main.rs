@@ -15,6 +15,7 @@ mod clients;
 mod cmd;
 mod context_size;
 mod doctor;
+mod end;
 mod documents;
 mod exits;
 mod fail_closed;

@@ -232,7 +232,8 @@ fn passed(result: &Value) -> String {
 }
 
 /// The word that a person types for a control command.
-pub(crate) fn word(command: &str) -> &str {
+#[must_use]
+pub fn word(command: &str) -> &str {
     match command {
         "activate_skill" => "activate",
         "deactivate_skill" => "deactivate",
@@ -249,6 +250,7 @@ pub(crate) fn word(command: &str) -> &str {
         "plan_skill_safety" => "safety register",
         "halt_run" => "skill halt",
         "resume_run" => "skill resume",
+        "reject" => "plan reject",
         other => other,
     }
 }
@@ -268,6 +270,13 @@ const OF_PEOPLE: [(&str, bool); 12] = [
     ("repair", false),
     ("skip", true),
 ];
+
+/// Whether a prompt takes this command, too, as it is typed in a terminal.
+#[must_use]
+pub fn is_prompt(command: &str) -> bool {
+    let given: Vec<String> = command.split_whitespace().map(ToString::to_string).collect();
+    prompt_instead(&given).flatten().is_some()
+}
 
 /// What a person types instead of this call, where a line of the shell gives phasegate a command that is for people.
 pub(crate) fn of_people(call: &Call) -> Option<String> {

@@ -96,7 +96,11 @@ impl Runtime {
             return Ok(Some(sign));
         }
         for project in self.projects() {
-            if let Some(sign) = sign_in(awake_sessions(&project)?) {
+            if let Some(mut sign) = sign_in(awake_sessions(&project)?) {
+                if let Sign::Call(call) = &mut sign {
+                    let began = Project::of_session(&self.locations, &call.session).ok().flatten();
+                    call.project = began.map(|project| project.root);
+                }
                 return Ok(Some(sign));
             }
         }

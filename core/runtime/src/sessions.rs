@@ -66,6 +66,10 @@ pub struct OpenProgram {
     pub age: Duration,
     /// Whether it was started in the background.
     pub launched: bool,
+    /// Whether a person was asked about it, so that it may not run at all.
+    pub asked: bool,
+    /// The root of its project, where the command that it counts against concerns every project.
+    pub project: Option<PathBuf>,
 }
 
 impl SessionInfo {
@@ -108,6 +112,8 @@ impl SessionInfo {
             session: self.id.clone(),
             age: since(call.since.map_or(self.active, moment)),
             launched: call.launched,
+            asked: call.asked,
+            project: None,
         });
         open.filter(|call| call.age < if call.launched { LAUNCHED_FOR } else { OPEN_FOR })
     }

@@ -152,7 +152,7 @@ fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
                 "`phasegate init --undo` is for a person to say; {}, so it counts as the agent's",
                 because(&sign)
             ),
-            help: Some(instead(&sign)),
+            help: Some(instead("init --undo", &sign)),
         }),
         None => Ok(()),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem};
-use phasegate_core::event::SessionSource;
+use phasegate_core::event::{By, SessionSource};
 use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Code, Event, EventKind, slash_command};
 
@@ -34,6 +34,11 @@ impl Driver<'_> {
                 let loaded = self.runtime.policies.load(&version, digest, &self.state);
                 Arc::new(loaded.map_err(|problem| integrity::repairable(problem, &self.session))?)
             };
+            return Ok(());
+        }
+        // The end of a session needs its state alone: it is the way on where the configs are gone or wrong.
+        if ends_session(event) {
+            self.loaded.own.policy = Arc::new(self.runtime.policies.with_earlier(Policy::default(), &self.state)?);
             return Ok(());
         }
         let current = match self.current.take() {
@@ -158,4 +163,9 @@ impl Driver<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a person ends the session by this event.
+fn ends_session(event: &Event) -> bool {
+    matches!(&event.kind, EventKind::Command { by: By::Human, name, .. } if name == "end_session")
 }
