@@ -25,6 +25,9 @@ pub struct Args {
     /// Only this session; default: the one that waits for the approval
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// The file that alone is meant
+    #[arg(skip)]
+    pub path: Option<String>,
 }
 
 /// Approves something in one run of one session, takes an approval back, or lists both.
@@ -42,7 +45,11 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let target = Target { session };
     let command = if args.revoke { "revoke" } else { "approve" };
     let is_known = known.iter().any(|asked| asked.has("waiting", name) || asked.has("approved", name));
-    let answer = give(context, &target, command, json!({"name": name})).map_err(|failure| {
+    let mut given = json!({"name": name});
+    if let (Value::Object(fields), Some(path)) = (&mut given, &args.path) {
+        fields.insert("path".to_owned(), json!(path));
+    }
+    let answer = give(context, &target, command, given).map_err(|failure| {
         // A name that nothing has is a mistake of the command line.
         let unknown = !is_known && failure.code == Some(Code::CommandInvalid);
         if unknown { Failure { exit: Exit::Failed, ..failure } } else { failure }
@@ -195,6 +202,8 @@ fn list(known: &[Asked], context: &Context) -> Result<Exit, Failure> {
     for asked in known {
         for (list, words) in [("waiting", "waits for a person"), ("approved", "is approved")] {
             for one in asked.names(list) {
+                let rejected = one.get("rejected") == Some(&Value::Bool(true));
+                let words = if rejected { "is rejected as it is now" } else { words };
                 nothing = false;
                 let of_project = one.get("scope").and_then(Value::as_str) == Some("project");
                 // What a run of the project waits for is the same in each session.
@@ -209,6 +218,7 @@ fn list(known: &[Asked], context: &Context) -> Result<Exit, Failure> {
                 let place = match (of_project, session.is_empty()) {
                     (true, _) => format!(": {skill} of the project"),
                     (false, true) => String::new(),
+                    (false, false) if skill.is_empty() => format!(": session {session}"),
                     (false, false) => format!(": {skill} in session {session}"),
                 };
                 context.out.line(format_args!("{}{of} {words}{stale}{place}", name.bold()));

@@ -2,6 +2,8 @@
 
 mod found;
 
+use std::collections::BTreeSet;
+
 use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
@@ -9,7 +11,7 @@ use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use serde_json::{Value, json};
 
 use self::found::{Plan, word};
-use super::control::{Target, give};
+use super::control::{Target, give, in_full};
 use super::step_line::Line;
 use super::{activate, approve, deactivate};
 use crate::context::Context;
@@ -35,9 +37,9 @@ enum Command {
     /// Show the steps of a plan, and which call each permits
     Show(Named),
     /// Approve the plan as it is now: the agent may carry it out
-    Approve(Session),
+    Approve(Meant),
     /// Reject the plan as it is now: the agent stays in research
-    Reject(Session),
+    Reject(Meant),
 }
 
 /// Which session is meant.
@@ -55,6 +57,16 @@ pub struct Named {
     path: Option<String>,
 }
 
+/// Which plan is meant, or which session.
+#[derive(Debug, clap::Args)]
+pub struct Meant {
+    /// The path of the plan, or the end of it; default: the only one that waits
+    path: Option<String>,
+    /// The session that wrote it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
 /// Does it.
 ///
 /// # Errors
@@ -65,35 +77,113 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     match &args.command {
         Command::On(Session { session }) => {
             let args = activate::Args { skill, inputs: Vec::new(), mode: None, session: session.clone() };
-            activate::run(&args, context).map_err(unused)
+            activate::run(&args, context).map_err(|failure| unused(failure, context, "activate"))
         }
         Command::Off(Session { session }) => {
-            deactivate::run(&deactivate::Args { skill: Some(skill), session: session.clone() }, context)
+            let args = deactivate::Args { skill: Some(skill), session: session.clone() };
+            deactivate::run(&args, context).map_err(|failure| unused(failure, context, "deactivate"))
         }
-        Command::Approve(Session { session }) => {
-            let args = approve::Args { name: Some(PLAN.to_owned()), revoke: false, session: session.clone() };
-            approve::run(&args, context)
+        Command::Approve(meant) => {
+            let Waiting { name, path, session } = waiting(meant, context)?;
+            approve::run(&approve::Args { name: Some(name), revoke: false, session, path }, context)
         }
-        Command::Reject(Session { session }) => reject(session.clone(), context),
+        Command::Reject(meant) => reject(waiting(meant, context)?, context),
         Command::List => list(context),
         Command::Show(Named { path }) => show(path.as_deref(), context),
     }
 }
 
-/// Where the configs do not name the skill, says how they would.
-fn unused(failure: Failure) -> Failure {
-    if failure.code == Some(Code::SkillUnknown) {
-        return failure.with_help(format!("add `use: [{PLAN_MODE}]` to `.phasegate/config.yaml`"));
+/// Where the configs do not name the skill, says how they would, and which other skills carry out plans.
+fn unused(failure: Failure, context: &Context, command: &str) -> Failure {
+    if failure.code != Some(Code::SkillUnknown) {
+        return failure;
     }
-    failure
+    let others = found::skills(context).unwrap_or_default();
+    let each: Vec<String> = others.iter().map(|skill| format!("`phasegate {command} {skill}`")).collect();
+    let own = if each.is_empty() { String::new() } else { format!("; a skill of your own: {}", each.join(", ")) };
+    failure.with_help(format!("add `use: [{PLAN_MODE}]` to `.phasegate/config.yaml`{own}"))
 }
 
-fn reject(session: Option<String>, context: &Context) -> Result<Exit, Failure> {
-    let answer = give(context, &Target { session }, "reject", json!({"name": PLAN}))?;
+/// The plan that a person answers: the name of its approval, and as far as they are known its file and its session.
+struct Waiting {
+    name: String,
+    path: Option<String>,
+    session: Option<String>,
+}
+
+/// The plan that is meant among those that wait.
+fn waiting(meant: &Meant, context: &Context) -> Result<Waiting, Failure> {
+    let runtime = context.runtime()?;
+    let session = in_full(&context.find_project(&runtime)?, meant.session.as_ref())?;
+    let mut plans = found::all(context)?;
+    plans.retain(|plan| meant.path.as_ref().is_none_or(|path| is_named(plan, path)));
+    let named = plans.first().map(|plan| (plan.path.clone(), plan.status, plan.session.clone()));
+    let names: BTreeSet<String> = plans.iter().map(|plan| plan.artifact.clone()).collect();
+    plans.retain(|plan| matches!(plan.status, "proposed" | "rejected"));
+    plans.retain(|plan| session.is_none() || plan.session == session);
+    // One that was rejected can be approved after all, and no longer waits.
+    if plans.iter().any(|plan| plan.status == "proposed") {
+        plans.retain(|plan| plan.status == "proposed");
+    }
+    let same = |plan: &Plan| plans.iter().all(|other| other.session == plan.session && other.artifact == plan.artifact);
+    match (plans.as_slice(), &meant.path) {
+        ([plan], _) => {
+            let (name, path) = (plan.artifact.clone(), Some(plan.path.clone()));
+            Ok(Waiting { name, path, session: plan.session.clone() })
+        }
+        ([], Some(path)) => Err(not_waiting(path, named)),
+        // Nothing waits, or a session has written several: the engine says what is wrong.
+        ([], None) => {
+            let name = if names.len() == 1 { names.into_iter().next() } else { None };
+            Ok(Waiting { name: name.unwrap_or_else(|| PLAN.to_owned()), path: None, session })
+        }
+        ([first, ..], _) if same(first) => {
+            Ok(Waiting { name: first.artifact.clone(), path: None, session: first.session.clone() })
+        }
+        (several, _) => {
+            let place =
+                |plan: &Plan| format!("`{}` of session {}", plan.path, plan.session.as_deref().unwrap_or_default());
+            let each: Vec<String> = several.iter().map(place).collect();
+            Err(Failure::new(format!("{} plans wait: {}", each.len(), each.join(", ")))
+                .with_help("say which one is meant, by its path or with `--session ID`"))
+        }
+    }
+}
+
+/// Why a plan of this path cannot be answered: no such plan waits.
+fn not_waiting(path: &str, named: Option<(String, &str, Option<String>)>) -> Failure {
+    let Some((path, status, session)) = named else {
+        return Failure::new(format!("no plan is named `{path}`")).with_help("`phasegate plan list` lists all plans");
+    };
+    let of = session.map(|session| format!(", session {session}")).unwrap_or_default();
+    let help = "`phasegate plan list` lists all plans; a draft was written by no session that goes on: have the agent write it";
+    Failure {
+        exit: Exit::No,
+        ..Failure::new(format!("`{path}` does not wait for an answer ({status}{of})")).with_help(help)
+    }
+}
+
+/// Whether the plan is called by this path, or by the end of its path.
+fn is_named(plan: &Plan, path: &str) -> bool {
+    let plain = plan.path.rsplit_once('.').map_or(plan.path.as_str(), |(plain, _)| plain);
+    plan.path.ends_with(path) || plain.ends_with(path)
+}
+
+fn reject(waiting: Waiting, context: &Context) -> Result<Exit, Failure> {
+    let Waiting { name, path, session } = waiting;
+    let mut given = json!({"name": name});
+    if let (Value::Object(fields), Some(path)) = (&mut given, &path) {
+        fields.insert("path".to_owned(), json!(path));
+    }
+    let answer = give(context, &Target { session }, "reject", given)?;
     if context.out.json {
         context.out.value(&answer.result);
     } else {
-        context.out.line(format_args!("the plan is rejected in session {}", answer.session));
+        let which = path.map_or_else(|| "the plan".to_owned(), |path| format!("the plan {path}"));
+        let session = &answer.session;
+        context
+            .out
+            .line(format_args!("{which} is rejected in session {session}; the agent is told with its next prompt"));
     }
     Ok(Exit::Done)
 }
@@ -120,11 +210,7 @@ fn list(context: &Context) -> Result<Exit, Failure> {
 
 fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
     let mut plans = found::all(context)?;
-    let ends = |plan: &Plan, path: &str| {
-        let plain = plan.path.rsplit_once('.').map_or(plan.path.as_str(), |(plain, _)| plain);
-        plan.path.ends_with(path) || plain.ends_with(path)
-    };
-    plans.retain(|plan| path.is_none_or(|path| ends(plan, path)));
+    plans.retain(|plan| path.is_none_or(|path| is_named(plan, path)));
     let [plan] = plans.as_slice() else {
         let paths: Vec<&str> = plans.iter().map(|plan| plan.path.as_str()).collect();
         let what = match (paths.as_slice(), path) {
@@ -138,9 +224,13 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
         context.out.value(&as_json(plan));
         return Ok(Exit::Done);
     }
-    context.out.line(format_args!("{} ({}) {}", plan.path.bold(), plan.version, plan.status));
+    let session = plan.session.as_ref().map(|id| format!(": session {id}")).unwrap_or_default();
+    context.out.line(format_args!("{} ({}) {}{session}", plan.path.bold(), plan.version, plan.status));
     match &plan.steps {
-        Err(fault) => context.out.line(format_args!("  it permits nothing and cannot be approved: {fault}")),
+        Err(faults) => {
+            context.out.line("  it permits nothing and cannot be approved:");
+            faults.iter().for_each(|fault| context.out.line(format_args!("  - {fault}")));
+        }
         Ok(steps) => {
             for step in steps {
                 let (after, calls) = (step.after.iter().map(String::as_str).collect(), step.calls());

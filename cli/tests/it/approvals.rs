@@ -126,5 +126,6 @@ fn a_person_reads_that_it_is_waited_for_when_the_agent_stops_and_after_the_sessi
     assert!(answer.get("decision").is_none(), "{text}");
     world.frame("one", "SessionEnd", json!({"reason": "other"}));
     let status = world.run(&["status"], 0);
-    assert!(status.contains("one ended") && status.contains("waits for you: plan (plan.md) for gated"), "{status}");
+    let told = "if it is resumed, plan (plan.md) for gated waits for you; `phasegate approve plan --session one`";
+    assert!(status.contains("one ended") && status.contains(told), "{status}");
 }

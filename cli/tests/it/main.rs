@@ -38,6 +38,7 @@ mod not_in_force;
 mod obeyed;
 mod panic;
 mod person_commands;
+mod plan_commands;
 mod project_runs;
 mod protection;
 mod reload;

@@ -153,7 +153,10 @@ fn unlisted(lines: &[UnlistedLine], otherwise: Unlisted) -> Value {
         (false, true) => "ask",
         (false, false) => "deny",
     };
-    let each = lines.iter().map(|line| json!({key(line): [matcher(&line.matcher)]}));
+    let each = lines.iter().map(|line| match &line.why {
+        None => json!({key(line): [matcher(&line.matcher)]}),
+        Some(why) => json!({key(line): [matcher(&line.matcher)], "why": why}),
+    });
     each.chain([json!(word)]).collect()
 }
 

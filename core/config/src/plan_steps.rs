@@ -1,9 +1,10 @@
 //! The steps of a plan, as an agent proposes them and a person approves them.
 
+use phasegate_core::analysis::Access;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::same_line::in_words;
 use phasegate_core::steps::{Step, StepState};
-use phasegate_shell::{Judgement, Table, Trust, judge};
+use phasegate_shell::{Judgement, Table, Touch, Trust, judge};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
@@ -12,10 +13,15 @@ use crate::build::matcher;
 use crate::diagnostic::Severity;
 use crate::read::read;
 use crate::source::{CommandSource, MatcherObject, MatcherSource};
+use crate::suggestion::{did_you_mean, listed};
 use crate::text::Text;
 
 /// The keys of a step that say nothing of its call.
 const OWN_KEYS: [&str; 3] = ["id", "text", "after"];
+
+/// The keys of a matcher, which say what its call is.
+const STEP_KEYS: [&str; 11] =
+    ["tool", "server", "args", "command", "reads", "writes", "executes", "skill", "starts", "agent", "except"];
 
 /// The steps that stand in a document of YAML or JSON at this JSON pointer; in Markdown they stand in a block of code, the
 /// only one with a list there. A text is prose; an object is prose too, unless
@@ -23,13 +29,13 @@ const OWN_KEYS: [&str; 3] = ["id", "text", "after"];
 ///
 /// # Errors
 ///
-/// A sentence: it is no document with a list there, or a step means nothing.
+/// It is no document with a list there, or steps mean nothing: each fault on a line of its own.
 pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
-    let steps = match listed(document, at) {
+    let steps = match list(document, at) {
         Some(steps) => steps,
         None => {
             let blocks = blocks(document);
-            let mut found = blocks.iter().filter_map(|block| listed(block, at));
+            let mut found = blocks.iter().filter_map(|block| list(block, at));
             match (found.next(), found.next()) {
                 (Some(only), None) => only,
                 (None, _) => return Err(without_steps(document, &blocks, at)),
@@ -37,7 +43,14 @@ pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
             }
         }
     };
-    steps.iter().enumerate().map(|(place, one)| step(place + 1, one)).collect()
+    let (mut read, mut faults) = (Vec::new(), Vec::new());
+    for (place, one) in steps.iter().enumerate() {
+        match step(place + 1, one) {
+            Ok(step) => read.push(step),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if faults.is_empty() { Ok(read) } else { Err(faults.join("\n")) }
 }
 
 /// Why a document has no steps: it, or a block of code in it, is meant as JSON and is none; or no list stands there.
@@ -55,7 +68,7 @@ fn without_steps(document: &str, blocks: &[String], at: &str) -> String {
 }
 
 /// The list at a pointer of a document of YAML or JSON.
-fn listed(document: &str, at: &str) -> Option<Vec<Value>> {
+fn list(document: &str, at: &str) -> Option<Vec<Value>> {
     let value = read(&Text::whole(document), &mut Vec::new())?.to_value();
     value.pointer(at).and_then(Value::as_array).cloned()
 }
@@ -108,6 +121,11 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
+    if let Some(unknown) = call.keys().find(|key| !STEP_KEYS.contains(&key.as_str())) {
+        let known = OWN_KEYS.iter().chain(&STEP_KEYS).copied();
+        let meant = did_you_mean(unknown, known.clone()).unwrap_or_else(|| format!("a step has {}", listed(known)));
+        return Err(wrong(&format!("unknown field `{unknown}`; {meant}")));
+    }
     if !call.is_empty() {
         step.in_words = shell_lines(&call).map_err(|what| wrong(&what))?;
         step.lines = lines(call).map_err(|what| wrong(&what))?;
@@ -130,7 +148,17 @@ fn shell_lines(call: &Map<String, Value>) -> Result<Vec<String>, String> {
 /// A command in words. A star is a word of a pattern, and a pattern is about one command without quotes.
 fn shell_line(command: &str) -> Result<Option<String>, String> {
     let line = command.trim();
-    let Judgement { parts, .. } = judge(line, &Table::shipped(), Trust::default());
+    let Judgement { parts, touches, problem, .. } = judge(line, &Table::shipped(), Trust::default());
+    if let Some(problem) = problem {
+        return Err(format!("`{line}`: {}", problem.what));
+    }
+    // Such a file may be the plan, which no step may write.
+    let computed = |touch: &Touch| touch.access != Access::Read && touch.path.text().is_none();
+    if !line.contains('*') && touches.iter().any(computed) {
+        return Err(format!(
+            "`{line}`: which file it changes is known only when it runs, so no call is permitted; name the file"
+        ));
+    }
     let commands: Vec<_> = parts.into_iter().map(|part| part.command).collect();
     let stars = line.split_whitespace().any(|word| matches!(word, "*" | "**"));
     if stars && (commands.len() > 1 || line.contains(['"', '\''])) {

@@ -1,6 +1,7 @@
 //! Approvals: what a person is waited for, and what their word is given for (rules 4).
 
 use alloc::collections::BTreeSet;
+use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
@@ -19,6 +20,7 @@ use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
 use crate::question;
+use crate::rendering;
 use crate::shown;
 use crate::state::{Approval, Run, Shown, State};
 use crate::steps::{self, Step, Steps, StepsFile};
@@ -177,6 +179,8 @@ pub(crate) fn answer(
 pub(crate) struct Answered<'a> {
     pub(crate) name: &'a str,
     pub(crate) word: Word,
+    /// The file that alone it is meant of, where the person names one.
+    pub(crate) path: Option<&'a str>,
     /// When, in milliseconds since 1970-01-01 UTC, where known.
     pub(crate) at: Option<i64>,
 }
@@ -206,7 +210,7 @@ fn of_run(
     draft: &mut Draft,
     answered: &Answered<'_>,
 ) -> Result<Value, DenialKind> {
-    let Answered { name, word, at } = *answered;
+    let Answered { name, word, path, at } = *answered;
     let invalid = |why| DenialKind::CommandInvalid(why);
     let mut known: Vec<String> = draft.state().session.questions.iter().map(|question| question.name.clone()).collect();
     let mut found = None;
@@ -234,6 +238,10 @@ fn of_run(
         Ok(Approval { gate, content, by: By::Human, at, phase, visit: run.visit })
     });
     let given = given.collect::<Result<Vec<Approval>, DenialKind>>()?;
+    if let Some(path) = path {
+        of_one_file(&given, path)
+            .map_err(|why| invalid(InvalidCommand::PlanUnusable { name: name.to_string(), why }))?;
+    }
     let now = given
         .iter()
         .filter_map(|approval| Some(Shown { gate: approval.gate.clone(), content: approval.content.clone()? }));
@@ -253,10 +261,21 @@ fn of_run(
         });
     }
     if word == Word::No {
-        draft.announce(&run.id);
+        let text = rendering::rejected(name);
+        draft.change(Change::NoticeDue { run: run.id.clone(), about: format!("no to {name}"), text });
     }
     let status = if word == Word::Yes { "approved" } else { "rejected" };
     Ok(answered_with(json!({"status": status, "name": name, "skill": run.skill}), plan.as_ref()))
+}
+
+/// Checks that the word is about this file and no other.
+fn of_one_file(given: &[Approval], path: &str) -> Result<(), String> {
+    let files = given.iter().filter_map(|one| one.content.as_ref()?.as_object()).flat_map(|files| files.keys());
+    let others: Vec<&str> = files.map(String::as_str).filter(|file| *file != path).collect();
+    match others.as_slice() {
+        [] => Ok(()),
+        others => Err(format!("it is `{}` here, and not `{path}` alone", others.join("`, `"))),
+    }
 }
 
 /// What a gate is about, as it is now; `None`: it is about no content.
@@ -303,7 +322,7 @@ fn approved_plan(
         FactValue::Known(told) => steps::read(files, &told),
         FactValue::Absent | FactValue::Unknown => Err("its steps cannot be read".to_string()),
     };
-    Some(steps.and_then(|steps| if steps.each.is_empty() { Err("it lists no steps".to_string()) } else { Ok(steps) }))
+    Some(steps)
 }
 
 /// Takes an approval back, in the run that has it and began last. The answer says whether the run waits for it again: it
@@ -348,9 +367,15 @@ pub(crate) fn list(world: &mut World<'_>, policy: &Policy, state: &State) -> Val
     for Live { run, skill } in live(policy, state) {
         for gate in waiting(world, skill, run) {
             let what = gate.content.as_ref().map(|content| content.text.as_str());
-            waits.push(json!({
+            let mut one = json!({
                 "name": gate.name, "skill": run.skill, "phase": run.phase, "of": what, "run": run.id, "scope": run.scope,
-            }));
+            });
+            if let Value::Object(fields) = &mut one {
+                let files = gate.content.as_ref().map(|content| world.in_run(content, run)).filter(Value::is_object);
+                fields.extend(files.map(|files| ("files".to_string(), files)));
+                fields.extend(world.is_rejected(gate, run).then(|| ("rejected".to_string(), Value::from(true))));
+            }
+            waits.push(one);
         }
         for approval in &run.approvals {
             let what = approval.gate.content.as_ref().map(|content| content.text.as_str());

@@ -28,6 +28,9 @@ pub struct Content {
     /// changed since counts. `None`: all of it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u32>,
+    /// The number under which the run keeps the files that its calls wrote, where only these count. `None`: whoever wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<u32>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -66,15 +66,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
                 None => deactivate(world, policy, draft, skill, by),
             }
         }
-        "approve" => {
-            let args = only(&["name"])?;
+        "approve" | "reject" => {
+            let args = only(&["name", "path"])?;
             human(by, name)?;
-            approving::answer(world, policy, draft, &Answered { name: args.required("name")?, word: Word::Yes, at })
-        }
-        "reject" => {
-            let args = only(&["name"])?;
-            human(by, name)?;
-            approving::answer(world, policy, draft, &Answered { name: args.required("name")?, word: Word::No, at })
+            let word = if name == "approve" { Word::Yes } else { Word::No };
+            let answered = Answered { name: args.required("name")?, word, path: args.text("path")?, at };
+            approving::answer(world, policy, draft, &answered)
         }
         "revoke" => {
             let args = only(&["name"])?;

@@ -510,6 +510,8 @@ pub struct Standing {
     pub uncounted: Option<Why>,
     /// The names that a person is to approve.
     pub gates: Vec<String>,
+    /// Whether a person rejected what they are about, as it is now.
+    pub rejected: bool,
     /// Whether nothing but a person's approval is missing.
     pub only_gates: bool,
     /// Where a rollback edge leads, if the phase failed.

@@ -119,9 +119,14 @@ impl<'a> World<'a> {
     /// As `now`: where only what is new or changed counts, that is what changed since a phase that produces it was entered.
     pub(crate) fn in_run(&mut self, content: &Content, run: &Run) -> Value {
         let now = self.now(content);
-        let Some(atom) = content.since else { return now };
-        let before = newest_of(run, atom, |_| true).map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null));
-        new_or_changed(now, before)
+        counting(content, run, now)
+    }
+
+    /// Whether a person rejected what the gate is about, in this run, and it is what it was then.
+    pub(crate) fn is_rejected(&mut self, gate: &Gate, run: &Run) -> bool {
+        let Some(content) = gate.content.as_ref().filter(|_| !run.rejected.is_empty()) else { return false };
+        let now = self.in_run(content, run);
+        run.rejected.iter().any(|no| no.gate == *gate && no.content.as_ref() == Some(&now))
     }
 
     /// Whether facts of this source were asked for.
@@ -132,9 +137,7 @@ impl<'a> World<'a> {
     /// As `in_run`, where it was asked for; `None`: it was not.
     pub(crate) fn seen_in_run(&self, content: &Content, run: &Run) -> Option<Value> {
         let FactValue::Known(now) = self.facts.get(&content.fact)?.value.clone() else { return None };
-        let Some(atom) = content.since else { return Some(now) };
-        let before = newest_of(run, atom, |_| true).map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null));
-        Some(new_or_changed(now, before))
+        Some(counting(content, run, now))
     }
 
     /// Whether what a proof is about is as it was then.
@@ -410,6 +413,18 @@ impl<'a> World<'a> {
             }
         }
     }
+}
+
+/// What counts of a content in a run: what is new or changed since a phase that produces it was entered, and where only that
+/// counts, what a call of the run wrote since.
+fn counting(content: &Content, run: &Run, now: Value) -> Value {
+    let Some(atom) = content.since else { return now };
+    let entered = newest_of(run, atom, |_| true);
+    let found = new_or_changed(now, entered.map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null)));
+    let (Some(by), Value::Object(files)) = (content.by, &found) else { return found };
+    let since = entered.map_or(run.visit, |entered| entered.visit);
+    let of_run = |path: &String| run.evidence.iter().any(|one| one.atom == by && one.visit >= since && one.wrote(path));
+    files.iter().filter(|(path, _)| of_run(path)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
 }
 
 fn follows(run: &Run) -> Follows<'_> {

@@ -351,8 +351,12 @@ mod tests {
     use super::*;
 
     fn read(listed: &Value) -> Result<Plan, String> {
-        let content =
-            Content { fact: FactKey::new("contents", &json!(["p/*.json"])), text: "p/*.json".into(), since: None };
+        let content = Content {
+            fact: FactKey::new("contents", &json!(["p/*.json"])),
+            text: "p/*.json".into(),
+            since: None,
+            by: None,
+        };
         let input = Input { name: "id".into(), pattern: "[A-Z0-9-]+".into(), value: None };
         let file = PlanFile {
             artifact: "tasks".into(),

@@ -612,6 +612,9 @@ pub struct UnlistedLine {
     pub asks: bool,
     /// Which calls.
     pub matcher: Matcher,
+    /// What is said of them where they are denied or a person is asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// How calls that no line lists are answered in one phase.

@@ -311,6 +311,7 @@ fn guidance(
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
         uncounted,
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
+        rejected: blocking.is_some_and(|found| found.missing.gates.iter().any(|gate| world.is_rejected(gate, run))),
         only_gates: is_persons,
         back: way_back(world, skill, run, here),
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },

@@ -226,6 +226,10 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
+        Kind::Unlisted { tool, may: Some(NamedLine { why: Some(why), .. }), denied: true, asks, .. } => {
+            let whose = if *asks { "the user's to allow" } else { "denied" };
+            by_remedy(Gate::Phase, Code::Unlisted, format!("{tool} is {whose}: {why}"))
+        }
         Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, asks, .. } => {
             let reason = format!(
                 "{tool} is not listed for the \"{phase}\" phase, and is {}{} under `unlisted`",
@@ -263,6 +267,13 @@ pub(crate) fn asked(recovery: &str, name: &str) -> String {
     } else {
         format!("{yes} Otherwise: {recovery}")
     }
+}
+
+/// What the agent is told where a person rejected what it made.
+pub(crate) fn rejected(name: &str) -> String {
+    format!(
+        "phasegate: the user rejected `{name}` as it is now. Change it or write another one, show it to the user, and stop."
+    )
 }
 
 /// The reason where nothing but a person's approval is missing. It says so: some clients show a person no more.

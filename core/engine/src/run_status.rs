@@ -20,6 +20,7 @@ use crate::phrase;
 use crate::policy::{LeaveSkill, Optional, Phase, Policy, Scope, Skill};
 use crate::rendering;
 use crate::state::{Branch, Children, Run, State};
+use crate::steps::Step;
 use crate::stopped::stopped;
 use crate::tree;
 
@@ -143,6 +144,8 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         fields.extend(details);
         fields.extend(run.branch.as_ref().filter(|part| !part.name.is_empty()).map(branch));
         fields.extend(run.plan.as_ref().map(|progress| ("plan".to_string(), tasks::plan(state, run, phase, progress))));
+        let steps = run.steps.as_ref().filter(|_| phase.steps.is_some());
+        fields.extend(steps.map(|steps| ("steps".to_string(), steps.each.iter().map(step).collect())));
         fields.extend(run.parent.as_ref().map(|parent| ("part_of".to_string(), json!(parent))));
         fields.insert("way".to_string(), way(place));
         let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));
@@ -151,6 +154,11 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         fields.extend((!warnings.is_empty()).then(|| ("warnings".to_string(), json!(warnings))));
     }
     answer
+}
+
+/// A step of the plan that is carried out.
+fn step(step: &Step) -> Value {
+    json!({"id": step.id, "state": step.state, "permits": step.calls()})
 }
 
 /// The files of an artifact that the run made, or that are there where none of its phases makes it.

@@ -9,7 +9,7 @@ use crate::branch_start::BranchStart;
 use crate::cause::By;
 use crate::change::Change;
 use crate::code::Code;
-use crate::condition::CallTest;
+use crate::condition::{CallTest, Wanted};
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
 use crate::eval::World;
@@ -19,7 +19,7 @@ use crate::holding;
 use crate::judge::{Caller, OfOthers, Ruling, SkillCall};
 use crate::matcher::Use;
 use crate::moves;
-use crate::policy::{LeaveSkill, Mode, Policy, Skill};
+use crate::policy::{LeaveSkill, Mode, Phase, Policy, Skill};
 use crate::state::{CallVisit, Proof, Run, State, Status};
 use crate::tool::{Call, only_reads};
 use crate::tree;
@@ -169,6 +169,17 @@ impl RunVerdict<'_> {
         moves::of_call(run, self.skill, &self.ruling, done)
     }
 
+    /// The files that the call writes of those artifacts of the phase of which only the run's own files count.
+    fn files_written(&self, phase: &Phase) -> Vec<Proof> {
+        let writes = |artifact: &&Artifact| artifact.writes.iter().any(|line| self.call.is_about(line));
+        let proof = |artifact: &Artifact| {
+            let atom = artifact.content.by?;
+            let about = Vec::from([self.call.paths_written(&artifact.paths)]);
+            Some(Proof { atom, wanted: Wanted::Ended, lasting: true, as_of: None, about })
+        };
+        self.skill.produced_in(phase).filter(writes).filter_map(proof).collect()
+    }
+
     /// The visit in which the call was decided, and what its outcome would prove there.
     pub(crate) fn visit(&self, world: &mut World<'_>, run: &Run) -> CallVisit {
         let phase = self.skill.phase_index(&run.phase).unwrap_or_default();
@@ -201,6 +212,7 @@ impl RunVerdict<'_> {
         if let Some(before) = returned_to.filter(|before| *before != phase) {
             own_conditions(self.skill, before).for_each(|condition| condition.each_use(Use::Permit, &mut asked));
         }
+        proves.extend(self.skill.phases.get(phase).into_iter().flat_map(|phase| self.files_written(phase)));
         let result = listed && self.skill.phases.get(phase).is_some_and(|phase| self.call.is_result(phase));
         // A call that passes anyway uses no step.
         let steps = if self.ruling.line == Line::Allowed { self.call.steps(run) } else { Vec::new() };

@@ -43,7 +43,7 @@ const MAX_COMMAND_BYTES: usize = 1024;
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
-                     `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `plan on|off|approve|reject`, `reload`, `safety [approve|revoke PROGRAM]`";
+                     `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `plan on|off`, `plan approve|reject [PATH]`, `reload`, `safety [approve|revoke PROGRAM]`";
 
 /// The name of the skill that plan mode is.
 pub const PLAN_MODE: &str = "plan-mode";
@@ -107,6 +107,8 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["plan", "off"] => typed("deactivate_skill", &[("skill_name", PLAN_MODE)]),
         ["plan", "approve"] => typed("approve", &[("name", PLAN)]),
         ["plan", "reject"] => typed("reject", &[("name", PLAN)]),
+        ["plan", "approve", path] => typed("approve", &[("name", PLAN), ("path", path)]),
+        ["plan", "reject", path] => typed("reject", &[("name", PLAN), ("path", path)]),
         ["access", word] => typed("set_access", &[("access", word)]),
         ["access", word, lasts] => typed("set_access", &[("access", word), ("for", lasts)]),
         ["reload"] => typed("reload", &[]),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Granted;
+use crate::analysis::UNKNOWN;
 use crate::asked::{DeniedCall, Question};
 use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
@@ -535,6 +536,11 @@ impl Evidence {
     /// Whether it has a value of each comparison in common.
     pub(crate) fn shares(&self, about: &[Vec<String>]) -> bool {
         self.about.iter().zip(about).all(|(its, others)| its.iter().any(|value| others.contains(value)))
+    }
+
+    /// Whether the call wrote this file, or one that nobody can name.
+    pub(crate) fn wrote(&self, path: &str) -> bool {
+        self.about.first().is_some_and(|paths| paths.iter().any(|one| one == path || one == UNKNOWN))
     }
 
     /// Whether it is about all of these values of each comparison.

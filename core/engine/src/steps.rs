@@ -139,27 +139,44 @@ pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, St
     };
     let told = told.get(path).cloned().unwrap_or_default();
     if let Some(fault) = told.as_str() {
-        return Err(format!("`{path}`: {fault}"));
+        return Err(format!("`{path}`: {}", fault.replace('\n', "; ")));
     }
     let told: Told = serde_json::from_value(told).map_err(|_| format!("`{path}` lists no steps"))?;
     if Some(told.sha256.as_str()) != digest.as_str() {
         return Err(format!("`{path}` changed since it was approved"));
     }
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
-    for (place, step) in told.steps.iter().enumerate() {
-        if places.insert(&step.id, place).is_some() {
-            return Err(format!("`{path}` has two steps `{}`", step.id));
-        }
-        // A step comes after others that stand before it, so none waits for itself.
-        if let Some(name) = step.after.iter().find(|name| places.get(name.as_str()).is_none_or(|at| *at >= place)) {
-            return Err(format!("`{path}`: `{}` comes after `{name}`, which does not stand before it", step.id));
-        }
-    }
-    if told.steps.len() > MAX_STEPS {
-        return Err(format!("`{path}` has {} steps, and {MAX_STEPS} are the most", told.steps.len()));
+    let faults = faults(&told.steps);
+    if !faults.is_empty() {
+        return Err(format!("`{path}`: {}", faults.join("; ")));
     }
     let each = told.steps.into_iter().map(|step| Step { state: StepState::Open, ..step }).collect();
     Ok(Steps { path: path.clone(), digest: told.sha256, each })
+}
+
+/// What keeps steps from being carried out as a plan, each as a part of a sentence.
+#[must_use]
+pub fn faults(steps: &[Step]) -> Vec<String> {
+    let mut faults = Vec::new();
+    if steps.is_empty() {
+        faults.push("it lists no steps".to_string());
+    }
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (place, step) in steps.iter().enumerate() {
+        if places.insert(&step.id, place).is_some() {
+            faults.push(format!("two steps are called `{}`", step.id));
+        }
+        // A step comes after others that stand before it, so none waits for itself.
+        let before = |name: &&String| places.get(name.as_str()).is_some_and(|at| *at < place);
+        for name in step.after.iter().filter(|name| !before(name)) {
+            let is_there = steps.iter().any(|other| other.id == *name);
+            let why = if is_there { "which does not stand before it" } else { "and no step has that name" };
+            faults.push(format!("`{}` comes after `{name}`, {why}", step.id));
+        }
+    }
+    if steps.len() > MAX_STEPS {
+        faults.push(format!("it has {} steps, and {MAX_STEPS} are the most", steps.len()));
+    }
+    faults
 }
 
 impl Steps {
@@ -237,6 +254,8 @@ mod tests {
     fn steps_come_after_those_before_them() {
         let wrong = read_of(&json!([{"id": "1", "after": ["2"]}, {"id": "2"}]));
         assert!(wrong.unwrap_err().contains("does not stand before"));
+        assert!(read_of(&json!([{"id": "1", "after": ["3"]}])).unwrap_err().contains("no step has that name"));
+        assert!(read_of(&json!([])).unwrap_err().contains("lists no steps"));
         assert!(read_of(&json!([{"id": "1"}, {"id": "1"}])).unwrap_err().contains("two steps"));
         let mut steps = read_of(&json!([{"id": "1", "text": "prose"}])).unwrap_or_else(|fault| panic!("{fault}"));
         assert!(steps.ready().all(|(_, step)| step.lines.is_empty()));

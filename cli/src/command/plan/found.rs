@@ -2,15 +2,16 @@
 
 use std::time::{Duration, SystemTime};
 
+use phasegate_core::policy::Skill;
 use phasegate_core::state::{Run, Status};
-use phasegate_core::steps::{Step, StepState};
+use phasegate_core::steps::{self, Step, StepState};
 use phasegate_core::{FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::output::Failure;
@@ -24,6 +25,8 @@ const STALLED_AFTER: Duration = Duration::from_secs(30 * 60);
 pub(super) struct Plan {
     /// Its path, relative to the project.
     pub(super) path: String,
+    /// The name of its artifact, which is the name of its approval.
+    pub(super) artifact: String,
     /// What became of it: `draft`, `proposed`, `rejected`, `executing`, `stalled`, `failed`, `completed` or `cancelled`.
     pub(super) status: &'static str,
     /// The first digits of the digest of its content: another content is another version.
@@ -32,8 +35,8 @@ pub(super) struct Plan {
     pub(super) stale: bool,
     /// The session that proposed it or carries it out.
     pub(super) session: Option<String>,
-    /// Its steps, or why it has none.
-    pub(super) steps: Result<Vec<Step>, String>,
+    /// Its steps, or why it cannot be carried out: each fault.
+    pub(super) steps: Result<Vec<Step>, Vec<String>>,
     /// Whether the file is another one than the plan that is carried out.
     pub(super) changed: bool,
 }
@@ -48,17 +51,57 @@ struct Told {
 struct Follows<'a> {
     run: Run,
     session: &'a SessionInfo,
-    /// Whether the run waits for the approval of its plan.
-    waits: bool,
+    /// The files whose approval the run waits for, with their digests.
+    waits: Map<String, Value>,
+    /// Whether a person rejected these files.
+    rejected: bool,
+    /// What its phase still needs, in words.
+    needs: Vec<String>,
 }
 
-/// The runs of the session that wait for the approval of an artifact.
-fn waiting(runtime: &Runtime, project: &Project, session: &SessionInfo, artifact: &str) -> Vec<String> {
-    // A session whose policy is gone waits for nothing that a person could approve.
-    let Ok(answer) = runtime.approvals(project, Some(session)) else { return Vec::new() };
-    let text = |one: &Value, key: &str| one.get(key).and_then(Value::as_str).map(str::to_owned);
-    let gates = answer.get("waiting").and_then(Value::as_array).into_iter().flatten();
-    gates.filter(|gate| text(gate, "name").as_deref() == Some(artifact)).filter_map(|gate| text(gate, "run")).collect()
+/// What the session waits for under the name of an artifact, and where its runs stand.
+struct Stands {
+    waiting: Vec<Value>,
+    runs: Vec<Value>,
+}
+
+impl Stands {
+    fn of(runtime: &Runtime, project: &Project, session: &SessionInfo, artifact: &str) -> Self {
+        // A session whose policy is gone waits for nothing that a person could approve.
+        let answer = runtime.approvals(project, Some(session)).unwrap_or_default();
+        let gates = answer.get("waiting").and_then(Value::as_array).into_iter().flatten();
+        let waiting = gates.filter(|gate| text(gate, "name") == Some(artifact)).cloned().collect();
+        let runs = runtime.runs(project, Some(session)).ok().and_then(|runs| runs.as_array().cloned());
+        Self { waiting, runs: runs.unwrap_or_default() }
+    }
+
+    /// A run, with what it waits for.
+    fn follows<'a>(&self, run: &Run, session: &'a SessionInfo) -> Follows<'a> {
+        let of_run = |one: &&Value| text(one, "run") == Some(&run.id);
+        let gate = self.waiting.iter().find(of_run);
+        let files = gate.and_then(|gate| gate.get("files")).and_then(Value::as_object);
+        let rejected = gate.and_then(|gate| gate.get("rejected")) == Some(&Value::Bool(true));
+        let needs = self.runs.iter().find(of_run).and_then(|run| run.get("needs")?.as_array());
+        let needs = needs.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        Follows { run: run.clone(), session, waits: files.cloned().unwrap_or_default(), rejected, needs }
+    }
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+/// The skills of the project that carry out plans.
+///
+/// # Errors
+///
+/// The configs cannot be read.
+pub(super) fn skills(context: &Context) -> Result<Vec<String>, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
+    let carries = |skill: &&Skill| skill.phases.iter().any(|phase| phase.steps.is_some());
+    Ok(ready.policy.skills.iter().filter(carries).map(|skill| skill.name.clone()).collect())
 }
 
 /// All plans, by path.
@@ -85,19 +128,18 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
         let follows: Vec<Follows<'_>> = known
             .iter()
             .flat_map(|session| {
-                let waiting = waiting(&runtime, &project, session, &file.artifact);
+                let stands = Stands::of(&runtime, &project, session, &file.artifact);
                 let runs = session.state.project.runs.iter().chain(&session.state.session.runs);
                 let runs: Vec<&Run> = runs.filter(|run| run.skill == skill.name).collect();
-                let follows = |run: &'_ Run| Follows { run: run.clone(), session, waits: waiting.contains(&run.id) };
-                runs.into_iter().rev().map(follows).collect::<Vec<_>>()
+                runs.into_iter().rev().map(|run| stands.follows(run, session)).collect::<Vec<_>>()
             })
             .collect();
-        let since = file.content.since;
         let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
         for (path, told) in files {
             let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
             let digest = digests.get(&path).and_then(Value::as_str).unwrap_or_default().to_owned();
-            plans.push(plan(path, told, &Version { modified, digest }, &Among { follows: &follows, first, since }));
+            let among = Among { artifact: &file.artifact, follows: &follows, first };
+            plans.push(plan(path, told, &Version { modified, digest }, &among));
         }
     }
     plans.sort_by(|a, b| a.path.cmp(&b.path));
@@ -106,28 +148,32 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
 
 /// The runs of the skill whose plan it is.
 struct Among<'a> {
+    artifact: &'a str,
     /// The ones of the session that was active last come first, and of those the one that began last.
     follows: &'a [Follows<'a>],
     /// The phase in which a plan is proposed.
     first: &'a str,
-    /// The number of the condition under which a run keeps the files that were there when it began.
-    since: Option<u32>,
 }
 
 impl Among<'_> {
-    /// The run that proposes this content of a file: in `research`, in a session that goes on and wrote a plan, and the file
-    /// is another one than when the run began.
+    /// The run that proposes this content of a file: in `research`, in a session that goes on, and waiting for its approval.
     fn proposes(&self, path: &str, digest: &str) -> Option<&Follows<'_>> {
-        let is_new = |run: &Run| {
-            let kept = run.evidence.iter().filter(|one| Some(one.atom) == self.since).max_by_key(|one| one.visit);
-            let before = kept.and_then(|one| one.as_of.as_ref()?.get(path)?.as_str());
-            before != Some(digest)
-        };
         let may = |one: &&Follows<'_>| {
             let live = one.run.status == Status::Active && !one.session.state.session.ended;
-            live && one.waits && one.run.phase == self.first && is_new(&one.run)
+            let waits = one.waits.get(path).and_then(Value::as_str) == Some(digest);
+            live && waits && one.run.phase == self.first
         };
         self.follows.iter().find(may)
+    }
+}
+
+impl Among<'_> {
+    /// What is wrong with the format of a file, where a run that goes on waits for it.
+    fn format_fault(&self, path: &str) -> Option<String> {
+        let names = format!("`{path}`: ");
+        let live = self.follows.iter().filter(|one| one.run.status == Status::Active);
+        live.flat_map(|one| &one.needs)
+            .find_map(|need| Some(need.split_once(&names)?.1.trim_end_matches(')').to_owned()))
     }
 }
 
@@ -138,9 +184,14 @@ struct Version {
 }
 
 fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
-    let read: Result<Told, String> = match told {
-        Value::String(fault) => Err(fault),
-        told => serde_json::from_value(told).map_err(|error| error.to_string()),
+    let read: Result<Vec<Step>, Vec<String>> = match told {
+        Value::String(faults) => Err(faults.lines().map(str::to_owned).collect()),
+        told => match serde_json::from_value::<Told>(told) {
+            Ok(Told { steps }) => {
+                Some(steps::faults(&steps)).filter(|faults| !faults.is_empty()).map_or(Ok(steps), Err)
+            }
+            Err(error) => Err(vec![error.to_string()]),
+        },
     };
     let digest = &file.digest;
     let version: String = digest.chars().take(8).collect();
@@ -148,12 +199,9 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     let proposed = among.proposes(&path, digest);
     let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == *digest);
     let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
-    let rejects = |run: &Run| {
-        run.rejected.iter().any(|no| no.content.as_ref().and_then(|files| files.get(&path)) == Some(&json!(digest)))
-    };
     let (status, one) = match (carried, proposed) {
         (Some(one), _) if is_live(one) => (executing(one), Some(one)),
-        (_, Some(one)) if rejects(&one.run) => ("rejected", Some(one)),
+        (_, Some(one)) if one.rejected => ("rejected", Some(one)),
         (_, Some(one)) => ("proposed", Some(one)),
         (Some(one), None) if of_digest(one) && one.run.status == Status::Finished => ("completed", Some(one)),
         (Some(one), None) if of_digest(one) => ("cancelled", Some(one)),
@@ -165,15 +213,28 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     let changed = live_steps.is_some_and(|steps| steps.digest != *digest);
     let steps = match live_steps {
         Some(steps) => Ok(steps.each.clone()),
-        None => read.map(|told| told.steps),
+        None => match among.format_fault(&path) {
+            Some(fault) => Err(vec![format!("its format: {fault}")]),
+            None => read,
+        },
     };
     let session = one.map(|one| one.session.id.clone());
-    Plan { path, status, version, stale: old && matches!(status, "draft" | "proposed"), session, steps, changed }
+    let artifact = among.artifact.to_owned();
+    Plan {
+        path,
+        artifact,
+        status,
+        version,
+        stale: old && matches!(status, "draft" | "proposed"),
+        session,
+        steps,
+        changed,
+    }
 }
 
 fn executing(one: &Follows<'_>) -> &'static str {
-    let steps = one.run.steps.as_ref();
-    if steps.is_some_and(phasegate_core::steps::Steps::have_failed) {
+    let carried = one.run.steps.as_ref();
+    if carried.is_some_and(steps::Steps::have_failed) {
         return "failed";
     }
     let silent = one.session.active.elapsed().is_ok_and(|age| age > STALLED_AFTER);

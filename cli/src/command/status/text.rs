@@ -90,7 +90,7 @@ fn of_project(out: Output, shared: &Shared) {
         kept(out, one, &shared.kept);
     }
     for gate in list(&shared.approvals, "waiting") {
-        waits(out, gate, "");
+        waits(out, gate, "", false);
     }
     approved(out, list(&shared.approvals, "approved"));
 }
@@ -141,31 +141,42 @@ fn approved<'v>(out: Output, all: impl Iterator<Item = &'v Value>) {
         let when = at.map(|at| format!(", {}", ago(SystemTime::UNIX_EPOCH + at))).unwrap_or_default();
         let stale = if given.get("holds") == Some(&Value::Bool(false)) { ", and changed since" } else { "" };
         let (name, skill) = (text(given, "name"), text(given, "skill"));
-        out.line(format_args!("  approved: {}{} for {skill}{when}{stale}", name.bold(), of(given)));
+        let skill = if skill.is_empty() { String::new() } else { format!(" for {skill}") };
+        out.line(format_args!("  approved: {}{}{skill}{when}{stale}", name.bold(), of(given)));
     }
 }
 
 /// What waits for a person's approval, and how it is given.
 fn waiting(out: Output, shown: &Shown, all: &[Shown], full: bool) {
+    let ended = shown.session.state.session.ended;
     for gate in list(&shown.approvals, "waiting").filter(|gate| full || !is_shared(gate)) {
         let name = text(gate, "name");
         let elsewhere =
             all.iter().filter(|other| list(&other.approvals, "waiting").any(|one| text(one, "name") == name));
-        let is_one = is_shared(gate) || elsewhere.count() < 2;
+        let is_one = is_shared(gate) || (!ended && elsewhere.count() < 2);
         let option = if is_one { String::new() } else { format!(" --session {}", shown.session.id) };
-        waits(out, gate, &option);
+        waits(out, gate, &option, ended);
     }
 }
 
-fn waits(out: Output, gate: &Value, option: &str) {
-    let (name, skill) = (text(gate, "name"), text(gate, "skill"));
-    out.line(format_args!(
-        "  {} {}{} for {skill}: `phasegate approve {name}{option}` in a terminal approves it, or `/phasegate approve \
-         {name}` as a prompt",
-        "waits for you:".yellow(),
-        name.bold(),
-        of(gate),
-    ));
+fn waits(out: Output, gate: &Value, option: &str, ended: bool) {
+    let (name, of) = (text(gate, "name"), of(gate));
+    let skill = match text(gate, "skill") {
+        "" => String::new(),
+        skill => format!(" for {skill}"),
+    };
+    let (bold, approve) = (name.bold(), format!("`phasegate approve {name}{option}`"));
+    if gate.get("rejected") == Some(&Value::Bool(true)) {
+        let label = "rejected:".yellow();
+        out.line(format_args!("  {label} {bold}{of}{skill}, as it is now; {approve} approves it after all"));
+    } else if ended {
+        out.line(format_args!("    if it is resumed, {bold}{of}{skill} waits for you; {approve} approves it"));
+    } else {
+        out.line(format_args!(
+            "  {} {bold}{of}{skill}: {approve} in a terminal approves it, or `/phasegate approve {name}` as a prompt",
+            "waits for you:".yellow(),
+        ));
+    }
 }
 
 fn run(out: Output, run: &Value, full: bool) {
@@ -194,6 +205,7 @@ fn run(out: Output, run: &Value, full: bool) {
         out.line(format_args!("    {}: {warning}", "warning".yellow()));
     }
     plan::waves(out, run);
+    plan::steps(out, run);
     line(out, "missing", &words(run.get("needs")).join("; "));
     if let Some(why) = run.get("uncounted").and_then(Value::as_str) {
         out.line(format_args!("    {}", to_a_person(why)));

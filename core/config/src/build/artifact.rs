@@ -47,7 +47,14 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) 
         let format = written.format.as_ref().and_then(|written| format::format(builder, written, child(own, "format")));
         let produced = source.phases.values().any(|phase| phase.produces.contains(name));
         let since = if produced { Some(builder.next_atom()) } else { None };
-        let content = Content { fact: FactKey::new("contents", &json!(patterns)), text: patterns.join(", "), since };
+        let by = if produced && written.own { Some(builder.next_atom()) } else { None };
+        if written.own && !produced {
+            let message = format!("no phase produces the artifact `{name}`, so no run has files of its own there");
+            let finding = Finding::error(Code::ConfigValue, child(own, "own").span, message);
+            builder.findings.push(finding.suggest(format!("add `produces: [{name}]` to a phase, or remove `own`")));
+        }
+        let fact = FactKey::new("contents", &json!(patterns));
+        let content = Content { fact, text: patterns.join(", "), since, by };
         artifacts.push(Artifact { name: name.clone(), paths: patterns, writes, content, deprecated, format });
     }
     artifacts

@@ -50,7 +50,8 @@ pub(super) fn build(
             return Condition::Approved(Gate { name: name.clone(), content: Some(content) });
         }
         let path = source.file.as_ref().and_then(|written| paths::file(written, child(node, "file").span).ok());
-        let content = path.map(|path| Content { fact: FactKey::new("file", &json!(path)), text: path, since: None });
+        let content =
+            path.map(|path| Content { fact: FactKey::new("file", &json!(path)), text: path, since: None, by: None });
         Condition::Approved(Gate { name: name.clone(), content })
     }));
     if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
@@ -121,7 +122,7 @@ fn unchanged(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -
     let (written, span) = (source.unchanged.as_ref()?, child(node, "unchanged").span);
     let found = paths::pattern(written, span).and_then(|pattern| match pattern.starts_with('/') {
         true => Err(paths::outside(written, span, "it is absolute")),
-        false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern, since: None }),
+        false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern, since: None, by: None }),
     });
     found.map_err(|finding| builder.findings.push(finding)).ok()
 }

@@ -68,7 +68,8 @@ fn selected(
         Ok(pattern) => pattern,
         Err(finding) => return builder.findings.push(finding),
     };
-    let content = Content { fact: FactKey::new("contents", &json!([pattern])), text: pattern.clone(), since: None };
+    let content =
+        Content { fact: FactKey::new("contents", &json!([pattern])), text: pattern.clone(), since: None, by: None };
     let there = asked(builder, source, node, &[pattern], ArtifactTest::there("", content.clone()));
     if source.exists == Some(false) {
         let none = Condition::Artifact(ArtifactTest::there("", content));

@@ -13,6 +13,7 @@ use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, u
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::{FinishSource, FirstPhaseSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
+use crate::suggestion::did_you_mean;
 use crate::texts::Texts;
 
 /// Builds a skill; its version is not known yet.
@@ -112,6 +113,18 @@ fn leave(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> LeaveS
     if source.locked { LeaveSkill::Human } else { leave.unwrap_or(default) }
 }
 
+/// The modes that clients are known to have.
+const MODES: [&str; 6] = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk", "auto"];
+
+/// Reports a mode that is probably meant to be one that clients have: the run would never begin by it.
+fn misspelt(builder: &mut Builder<'_>, mode: &str, span: Span) {
+    let meant = did_you_mean(mode, MODES).filter(|_| !MODES.contains(&mode));
+    if let Some(meant) = meant {
+        let message = format!("no client is known to have a mode `{mode}`");
+        builder.findings.push(Finding::warning(Code::ConfigValue, span, message).suggest(meant));
+    }
+}
+
 /// What begins a run, and the places of the lines that select calls.
 fn start(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<Start>, Vec<Span>) {
     let Some(lines) = &source.start else { return (Start::by_default(), Vec::new()) };
@@ -122,7 +135,10 @@ fn start(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<S
             StartSource::Word(StartWord::Session) => start.push(Start::Session),
             StartSource::Object(object) => {
                 start.extend(object.prompt.clone().map(Start::Prompt));
-                start.extend(object.permission_mode.clone().map(Start::PermissionMode));
+                if let Some(mode) = &object.permission_mode {
+                    misspelt(builder, mode, child(node, "permission_mode").span);
+                    start.push(Start::PermissionMode(mode.clone()));
+                }
                 let Some(before) = &object.before else { continue };
                 for matcher in matcher::each(builder, before, child(node, "before")) {
                     start.push(Start::Before(matcher));

@@ -25,10 +25,22 @@ pub(super) fn lines(
             }
             continue;
         };
+        let given = [&calls.allow, &calls.ask, &calls.deny].into_iter().filter(|list| !list.is_empty()).count();
+        if given > 1 || (given == 0 && calls.why.is_some()) || (calls.why.is_some() && !calls.allow.is_empty()) {
+            let finding = Finding::error(Code::ConfigValue, node.span, "a line has one of `allow`, `ask` and `deny`");
+            builder
+                .findings
+                .push(finding.suggest("write each as a line of its own; `why` stands beside `ask` or `deny`"));
+        }
         for (key, list) in [("allow", &calls.allow), ("ask", &calls.ask), ("deny", &calls.deny)] {
             let (matchers, spans) = matcher::list(builder, list, child(node, key));
             let (passes, asks) = (key == "allow", key == "ask");
-            lines.extend(matchers.into_iter().map(|matcher| UnlistedLine { passes, asks, matcher }));
+            lines.extend(matchers.into_iter().map(|matcher| UnlistedLine {
+                passes,
+                asks,
+                matcher,
+                why: calls.why.clone(),
+            }));
             places.extend(spans);
         }
     }

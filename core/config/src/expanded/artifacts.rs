@@ -19,6 +19,9 @@ pub(super) fn artifact(artifact: &Artifact) -> (String, Value) {
         };
         fields.insert("format".into(), rules);
     }
+    if let (Some(_), Some(fields)) = (artifact.content.by, fields.as_object_mut()) {
+        fields.insert("own".into(), json!(true));
+    }
     (artifact.name.clone(), fields)
 }
 

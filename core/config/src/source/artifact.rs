@@ -20,6 +20,9 @@ pub struct ArtifactSource {
     /// (`formats/NAME.yaml`).
     #[serde(default)]
     pub format: Option<FormatSource>,
+    /// `true`: only those of its files count that a call of the run wrote, so that of two sessions each has its own.
+    #[serde(default)]
+    pub own: bool,
 }
 
 /// A path of an artifact.

@@ -28,10 +28,10 @@ pub enum UnlistedLineSource {
     Calls(Box<UnlistedCalls>),
 }
 
-/// Calls that no line lists, with their answer. Exactly one key is given.
+/// Calls that no line lists, with their answer. Exactly one of the lists is given.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1, "maxProperties" = 1)))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1, "maxProperties" = 2)))]
 #[serde(default, deny_unknown_fields)]
 pub struct UnlistedCalls {
     /// Calls that are allowed.
@@ -40,6 +40,9 @@ pub struct UnlistedCalls {
     pub ask: Vec<MatcherSource>,
     /// Calls that are violations. A call in doubt is one of them.
     pub deny: Vec<MatcherSource>,
+    /// With `ask` or `deny`: what the user and the agent read of it, in the place of the line.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub why: Option<String>,
 }
 
 impl UnlistedRuleSource {

@@ -76,6 +76,9 @@ impl World<'_> {
     /// What is said of an artifact of which no file counts: there is none, or each is as it was before.
     fn absence(&mut self, test: &ArtifactTest) -> String {
         match self.now(&test.content) {
+            Value::Object(files) if !files.is_empty() && test.content.by.is_some() => {
+                format!("no call of this run wrote a file of the artifact `{}`", test.name)
+            }
             Value::Object(files) if !files.is_empty() => test.is_as_before(),
             _ => format!("{} not found", test.file_name()),
         }

@@ -1,7 +1,11 @@
 //! Calls that are evidence of what a line means (rules 3.3).
 
-use super::SkillPart;
-use crate::analysis::Word;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{SkillCall, SkillPart};
+use crate::analysis::{Access, PathUse, UNKNOWN, Word};
+use crate::glob::path_fits;
 use crate::matcher::{Matcher, Subject, Use};
 
 /// The option that has a program print its help, and do nothing.
@@ -22,5 +26,19 @@ impl SkillPart<'_> {
     fn asks_for_help(&self) -> bool {
         let [command] = self.call.analysis.commands.as_slice() else { return false };
         command.words.iter().skip(1).any(|word| matches!(word, Word::Known(word) if word == HELP))
+    }
+}
+
+impl SkillCall<'_> {
+    /// The files among those that these patterns select that the call writes; where it names none of them, [`UNKNOWN`].
+    pub(crate) fn paths_written(&self, patterns: &[String]) -> Vec<String> {
+        let writes = |path: &&PathUse| path.access != Access::Read;
+        let resolved = self.whole.call.analysis.paths.iter().filter(writes).filter_map(|path| path.resolved.as_ref());
+        let is_one = |path: &&String| patterns.iter().any(|pattern| path_fits(pattern, path));
+        let mut found: Vec<String> = resolved.filter(is_one).cloned().collect();
+        if found.is_empty() {
+            found.push(UNKNOWN.into());
+        }
+        found
     }
 }

@@ -59,7 +59,7 @@ impl SkillPart<'_> {
     /// The line of `unlisted` that denies the call.
     fn denied_by(&self, phase: &Phase) -> Option<NamedLine> {
         let line = self.unlisted_line(phase).filter(|line| !line.passes && !self.skill.compat)?;
-        Some(self.named_line(&line.matcher, Use::Forbid))
+        Some(NamedLine { why: line.why.clone(), ..self.named_line(&line.matcher, Use::Forbid) })
     }
 
     /// The line of the phase that may mean the call and lists only what it surely means.

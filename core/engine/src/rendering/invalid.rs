@@ -113,7 +113,8 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
         Invalid::PlanUnusable { .. } => {
-            "let the agent write it anew, as one file that lists its steps; `phasegate plan show` shows what it means"
+            "let the agent write it anew, as one file that lists its steps, and remove others; `phasegate plan show` shows what \
+             each means"
         }
         Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",

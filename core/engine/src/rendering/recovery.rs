@@ -65,7 +65,12 @@ fn strict(standing: &Standing) -> String {
     if standing.only_gates {
         let asking = asking(standing.asks, phase, "needs");
         sentences.push(format!("{asking} only: {}.", phrase::joined(needs)));
-        sentences.push(format!("Show the user what is to be approved, and stop: {}.", approve(&standing.gates)));
+        let show = if standing.rejected {
+            "The user rejected it as it is now. Change it or write another one, show it to the user, and stop"
+        } else {
+            "Show the user what is to be approved, and stop"
+        };
+        sentences.push(format!("{show}: {}.", approve(&standing.gates)));
         return sentences.join(" ");
     }
     if !needs.is_empty() {
@@ -80,6 +85,9 @@ fn strict(standing: &Standing) -> String {
     sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
     sentences.extend(standing.failed_gate.then(|| AGAIN.to_string()));
     sentences.extend(back.as_ref().map(way_back));
+    if standing.rejected {
+        sentences.push("The user rejected what is there as it is now.".to_string());
+    }
     if !standing.gates.is_empty() {
         sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
     }

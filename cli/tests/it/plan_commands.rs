@@ -1,0 +1,90 @@
+//! `phasegate plan`: which plan is meant, and what a person reads of it.
+
+use crate::support::{Reply, World, reply};
+use serde_json::{Value, json};
+use std::process::Output;
+
+/// A project in plan mode, in which each of these sessions has written a plan of one step.
+fn planned(sessions: &[&str]) -> World {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [plan-mode]\n");
+    for session in sessions {
+        world.start(session);
+        frame(&world, session, "UserPromptSubmit", json!({"prompt": "plan it"}));
+        write(&world, session, &format!("touch {session}"));
+    }
+    world
+}
+
+/// A frame of the client in its plan mode.
+fn frame(world: &World, session: &str, event: &str, mut fields: Value) -> Output {
+    fields["permission_mode"] = json!("plan");
+    world.frame(session, event, fields)
+}
+
+fn call(world: &World, session: &str, id: &str, tool: &str, input: &Value) -> Output {
+    frame(world, session, "PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": id}))
+}
+
+/// The agent of the session writes its plan.
+fn write(world: &World, session: &str, command: &str) {
+    let (path, text) = (format!("plans/{session}.json"), json!({"steps": [{"command": command}]}).to_string());
+    let input = json!({"file_path": world.root().join(&path), "content": text});
+    let id = format!("w-{command}");
+    assert_eq!(reply(&call(world, session, &id, "Write", &input)), Reply::Silent);
+    world.write(&path, &text);
+    let answer =
+        json!({"tool_name": "Write", "tool_input": input, "tool_use_id": id, "tool_response": {"type": "text"}});
+    frame(world, session, "PostToolUse", answer);
+}
+
+fn runs(world: &World, session: &str, command: &str) -> bool {
+    let answer = call(world, session, &format!("c-{session}-{command}"), "Bash", &json!({"command": command}));
+    let passes = !matches!(reply(&answer), Reply::Denied(_));
+    frame(world, session, "Stop", json!({"stop_hook_active": false}));
+    passes
+}
+
+#[test]
+fn of_two_sessions_each_has_its_own_plan_approved() {
+    let world = planned(&["one", "two"]);
+    let listed = world.run(&["plan", "list"], 0);
+    assert!(listed.contains("proposed: session one") && listed.contains("proposed: session two"), "{listed}");
+    let unsure = world.phasegate(&["plan", "approve"]).output().unwrap();
+    let text = String::from_utf8(unsure.stderr).unwrap();
+    assert!(text.contains("`plans/one.json` of session one, `plans/two.json` of session two"), "{text}");
+    assert!(world.run(&["plan", "approve", "plans/one.json"], 0).contains("touch one"));
+    assert!(runs(&world, "one", "touch one") && !runs(&world, "two", "touch two"));
+    assert!(world.run(&["plan", "approve", "--session", "two"], 0).contains("touch two"));
+    assert!(runs(&world, "two", "touch two"));
+}
+
+#[test]
+fn a_session_whose_plan_is_gone_has_none_to_approve() {
+    let world = planned(&["one", "two"]);
+    std::fs::remove_file(world.root().join("plans/two.json")).unwrap();
+    let refused = world.phasegate(&["plan", "approve", "--session", "two"]).output().unwrap();
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("nothing waits"));
+    assert!(world.run(&["plan", "approve"], 0).contains("touch one"));
+}
+
+#[test]
+fn a_rejected_plan_waits_no_more_and_the_agent_is_told() {
+    let world = planned(&["one"]);
+    world.run(&["plan", "reject"], 0);
+    let status = world.run(&["status"], 0);
+    assert!(status.contains("rejected: plan") && !status.contains("waits for you"), "{status}");
+    let told = frame(&world, "one", "UserPromptSubmit", json!({"prompt": "go on"}));
+    assert!(String::from_utf8(told.stdout).unwrap().contains("the user rejected `plan` as it is now"));
+    write(&world, "one", "touch other");
+    assert!(world.run(&["status"], 0).contains("waits for you: plan"));
+}
+
+#[test]
+fn status_shows_what_became_of_each_step() {
+    let world = planned(&["one"]);
+    world.run(&["plan", "approve"], 0);
+    assert!(world.run(&["status"], 0).contains("steps: 1 open"));
+    assert!(runs(&world, "one", "touch one"));
+    assert!(world.run(&["status"], 0).contains("steps: 1 failed"));
+}
