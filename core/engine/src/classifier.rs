@@ -78,6 +78,12 @@ impl Classifier {
         read.map(|one| one.pattern.clone()).collect()
     }
 
+    /// All patterns that are registered of a program, each after its level, as a person registers them.
+    pub fn registered(&self, program: &str) -> Vec<String> {
+        let of_program = self.entries().filter(|entry| entry.tool == program).flat_map(|entry| &entry.commands);
+        of_program.map(|one| format!("{}={}", one.level.word(), one.pattern)).collect()
+    }
+
     /// What is registered of a command, whose first word is the bare name of its program.
     ///
     /// A pattern in doubt selects nothing as READ, and all that it may be as WRITE. Where patterns disagree, WRITE wins; in

@@ -601,6 +601,8 @@ pub enum Blame {
         program: String,
         /// Whether a person lets agents say what its commands do.
         named: bool,
+        /// What is registered of it, none of which selects the command: each pattern after its level, as it is registered.
+        registered: Vec<String>,
     },
     /// It does more than read.
     Judged {

@@ -97,7 +97,7 @@ fn removed(draft: &mut Draft, scope: Scope, program: &str) -> Value {
         format!("Nothing was registered of \"{program}\" there.")
     } else {
         draft.change(Change::SafetyRegistered { scope, entry });
-        format!("Registered no more of \"{program}\":\n  - {}", gone.join("\n  - "))
+        format!("Removed what was registered of \"{program}\":\n  - {}", gone.join("\n  - "))
     };
     json!({"status": "removed", "tool": program, "replaced": gone, "text": text})
 }
@@ -137,9 +137,11 @@ pub(crate) fn approve(draft: &mut Draft, program: &str, approved: bool) -> Resul
     let Some(name) = program_of(program).map(ToString::to_string) else {
         return Err(DenialKind::NotRegistered(NotRegistered::NoProgram { tool: program.to_string() }));
     };
+    let before = draft.state().project.safety.approved.contains(&name);
     draft.change(Change::SafetyApproved { program: name.clone(), approved });
     let never = approved && is_never_read(&name);
-    Ok(json!({"status": if approved { "approved" } else { "revoked" }, "program": name, "never_read": never}))
+    let status = if approved { "approved" } else { "revoked" };
+    Ok(json!({"status": status, "program": name, "never_read": never, "before": before}))
 }
 
 /// All that is registered.

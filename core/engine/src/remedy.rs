@@ -120,8 +120,9 @@ fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -
     let command = commands.iter().find(|command| command.unheard).filter(|_| reads && !verdict.skill.compat)?;
     let Word::Known(program) = command.words.first()? else { return None };
     let program = phrase::shortened(program);
-    let named = Classifier::of(context.state, &context.policy.safety).is_named(&program);
-    Some(Box::new(Blame::Unheard { program, named }))
+    let classifier = Classifier::of(context.state, &context.policy.safety);
+    let (named, registered) = (classifier.is_named(&program), classifier.registered(&program));
+    Some(Box::new(Blame::Unheard { program, named, registered }))
 }
 
 /// Why the command does more than read, where a phase permits what only reads. Of one that may write what a line of the

@@ -28,7 +28,7 @@ use crate::analysis::Word;
 use crate::cause::By;
 use crate::denial::InvalidCommand;
 use crate::event::{Event, EventKind};
-use crate::one_line::one_line;
+use crate::one_line::{one_line, shell_word};
 use crate::phrase;
 use crate::safety;
 use crate::tool::Call;
@@ -289,7 +289,7 @@ pub(crate) fn of_people(call: &Call) -> Option<String> {
         (program.rsplit('/').next() == Some("phasegate")).then(|| rest.to_vec())
     })?;
     let prompt = prompt_instead(&given)?;
-    let given = given.join(" ");
+    let given = given.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
     let as_prompt = prompt.map(|prompt| format!("`/phasegate {prompt}` as a prompt, or ")).unwrap_or_default();
     Some(format!("{as_prompt}`phasegate {given}` in a terminal of their own"))
 }

@@ -27,6 +27,10 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let program = answer.get("program").and_then(Value::as_str).unwrap_or_default();
+    if args.revoke && answer.get("before") == Some(&Value::Bool(false)) {
+        context.out.line(format_args!("no person let agents classify {}", program.bold()));
+        return Ok(Exit::No);
+    }
     let more = if args.revoke { " no more" } else { "" };
     context.out.line(format_args!("agents may classify {}{more}", program.bold()));
     if answer.get("never_read") == Some(&Value::Bool(true)) {

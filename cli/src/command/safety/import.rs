@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::Kind;
+use phasegate_core::event::By;
+use phasegate_core::safety::{Classified, Entry, Level};
+use phasegate_core::state::State;
 use serde_json::{Value, json};
 
-use super::register::{registered, report, warn_of_no_effect};
+use super::judge::Judge;
+use super::register::{registered, report, warn_of_no_effect, without_effect};
 use super::suggestions::{Suggestion, of};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -45,6 +50,14 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.note("no skill suggests patterns under `## Plan Mode Safety Patterns`");
         return Ok(Exit::Done);
     }
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let state = runtime.project_state(&project)?;
+    let judge = Judge::of(&runtime, &project, &with(&state, &programs));
+    let is_there = |one: &Suggestion| {
+        let entry = state.project.safety.entry(&one.program);
+        entry.is_some_and(|entry| entry.commands.iter().any(|of| of.pattern == one.pattern && of.level == one.level))
+    };
     for (program, all) in &programs {
         if args.yes {
             let commands: Vec<Value> = all.iter().map(|one| json!([one.pattern, one.level.word()])).collect();
@@ -55,14 +68,38 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             continue;
         }
         context.out.line(program.bold());
-        all.iter().for_each(|one| context.out.line(format_args!("  {:<11} {}", one.level.word(), one.pattern)));
+        for one in all {
+            let reads = one.level == Level::Read;
+            let because = reads.then(|| without_effect(&judge, program, &one.pattern)).flatten();
+            let note = match because {
+                Some(because) => format!("  (no effect: {because})"),
+                None if is_there(one) => "  (registered)".to_owned(),
+                None => String::new(),
+            };
+            context.out.line(format_args!("  {:<11} {}{note}", one.level.word(), one.pattern));
+        }
     }
     if !args.yes {
-        context
-            .out
-            .note("nothing is registered yet: `phasegate safety import --yes` registers all of it for the project");
+        let all = programs.values().flatten().all(is_there);
+        context.out.note(match all {
+            true => "all of it is registered for the project",
+            false => "`phasegate safety import --yes` registers all of it for the project, in place of what is registered there of these programs",
+        });
     }
     Ok(Exit::Done)
+}
+
+/// The state, if all that is suggested were registered.
+fn with(state: &State, programs: &BTreeMap<String, Vec<Suggestion>>) -> State {
+    let mut state = state.clone();
+    let registry = Arc::make_mut(&mut state.project.safety);
+    registry.entries.retain(|entry| !programs.contains_key(&entry.tool));
+    registry.entries.extend(programs.iter().map(|(program, all)| {
+        let classified = |one: &Suggestion| Classified { pattern: one.pattern.clone(), level: one.level };
+        let commands = all.iter().map(classified).collect();
+        Entry { tool: program.clone(), commands, default: None, by: By::Human, at: None }
+    }));
+    state
 }
 
 fn each(programs: &BTreeMap<String, Vec<Suggestion>>) -> Vec<Value> {

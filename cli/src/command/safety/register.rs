@@ -83,10 +83,9 @@ pub(super) fn warn_of_no_effect(context: &Context, answer: &Value, commands: &Va
 pub(super) fn note_no_effect(context: &Context, judge: &Judge, program: &str, pattern: &str) {
     let Some(because) = without_effect(judge, program, pattern) else { return };
     context.out.note(format_args!(
-        "{}: `{}` stays WRITE: {because}; what is registered of `{program}` counts over that with `safety: {{override: \
+        "{}: `{pattern}` has no effect: {because}; what is registered of `{program}` counts over that with `safety: {{override: \
          [{program}]}}` in `.phasegate/config.yaml`",
         "warning".yellow(),
-        sample(pattern),
     ));
 }
 

@@ -5,10 +5,13 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::denial::{Blame, NotRegistered};
+use crate::one_line::shell_word;
 use crate::safety::REGISTER;
 
 /// The most patterns that a denial names.
 const MAX_READERS: usize = 3;
+/// The most characters of patterns that a person can paste.
+const MAX_PATTERNS_CHARS: usize = 120;
 
 /// Why something is not registered, and what to do about it.
 pub(super) fn refused(why: &NotRegistered) -> (String, String) {
@@ -51,10 +54,14 @@ pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String
             (format!("{reason}: {}", registered.because()), with_readers(readers, recovery))
         }
         Some(Blame::Judged { because }) => (format!("{reason}: {because}"), recovery),
-        Some(Blame::Unheard { program, named }) => {
-            // What the phase still needs is no help here.
+        // What the phase still needs is no help here.
+        Some(Blame::Unheard { program, named, registered }) if registered.is_empty() => {
             (format!("{reason}: phasegate does not know the program `{program}`"), known_by(program, *named))
         }
+        Some(Blame::Unheard { program, registered, .. }) => (
+            format!("{reason}: `{program}` is registered, and none of its patterns says that this command reads"),
+            with_one_more(program, registered),
+        ),
     }
 }
 
@@ -65,6 +72,17 @@ fn with_readers(readers: &[String], recovery: String) -> String {
     let shown: Vec<String> = readers.iter().take(MAX_READERS).map(|pattern| format!("`{pattern}`")).collect();
     let more = if readers.len() > MAX_READERS { " and others" } else { "" };
     format!("{recovery} What only reads: {}{more}.", shown.join(", "))
+}
+
+/// How a person adds a pattern to those of a program: what they register replaces them.
+fn with_one_more(program: &str, registered: &[String]) -> String {
+    let patterns: Vec<String> = registered.iter().map(|pattern| shell_word(pattern)).collect();
+    let patterns = patterns.join(" ");
+    let given = if patterns.chars().count() <= MAX_PATTERNS_CHARS { patterns } else { "...".to_string() };
+    format!(
+        "If this command only reads, the user can register it. All patterns are given anew (`phasegate safety list` shows \
+         them): `phasegate safety register {program} {given} 'READ={program} ...'`. Else go on without it in this phase."
+    )
 }
 
 /// How it becomes known which commands of a program read.
