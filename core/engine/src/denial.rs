@@ -103,6 +103,8 @@ pub enum DenialKind {
         denied: bool,
         /// Whether the user is asked about it.
         asks: bool,
+        /// What the policy says of it where a line of `unlisted` denies it.
+        why: Option<Box<str>>,
     },
     /// The call writes a file where the current phase makes an artifact of other files.
     ArtifactPath {

@@ -18,8 +18,6 @@ pub struct NamedLine {
     pub line: String,
     /// Why the call may be what it means, where it is not surely so: a clause without its conjunction.
     pub doubt: Option<String>,
-    /// What the policy itself says of the calls of the line.
-    pub why: Option<String>,
 }
 
 /// How a doubt begins about a program that nobody can see into.
@@ -35,8 +33,7 @@ impl NamedLine {
 
     /// A line, and why it may mean the call.
     pub(crate) fn of(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Self {
-        let doubt = why(matcher, subject, servers, used);
-        Self { line: phrase::quoted(&narrowed(matcher, subject)), doubt, why: None }
+        Self { line: phrase::quoted(&narrowed(matcher, subject)), doubt: why(matcher, subject, servers, used) }
     }
 }
 

@@ -208,7 +208,8 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
     match verdict.ruling.line {
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
         Line::NotDone if here.is_some_and(|here| lies_elsewhere(here, verdict)) => {
-            DenialKind::Unlisted { tool, phase, read_only: false, may: by, denied: false, asks: verdict.ruling.asks }
+            let asks = verdict.ruling.asks;
+            DenialKind::Unlisted { tool, phase, read_only: false, may: by, denied: false, asks, why: None }
         }
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
@@ -224,7 +225,8 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
-            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, asks: verdict.ruling.asks }
+            let why = here.filter(|_| denied).and_then(|here| verdict.call.said_of_unlisted(here));
+            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, asks: verdict.ruling.asks, why }
         }
     }
 }

@@ -226,24 +226,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             let reason = format!("{tool} is forbidden in the \"{phase}\" phase{}", by_line(by.as_ref()));
             by_remedy(Gate::Phase, Code::PhaseForbidden, reason)
         }
-        Kind::Unlisted { tool, may: Some(NamedLine { why: Some(why), .. }), denied: true, asks, .. } => {
-            let whose = if *asks { "the user's to allow" } else { "denied" };
-            by_remedy(Gate::Phase, Code::Unlisted, format!("{tool} is {whose}: {why}"))
-        }
-        Kind::Unlisted { tool, phase, may: by @ Some(_), denied: true, asks, .. } => {
-            let reason = format!(
-                "{tool} is not listed for the \"{phase}\" phase, and is {}{} under `unlisted`",
-                if *asks { "the user's to allow" } else { "denied" },
-                by_line(by.as_ref())
-            );
-            by_remedy(Gate::Phase, Code::Unlisted, reason)
-        }
-        Kind::Unlisted { tool, phase, read_only, may, .. } => {
-            let doubt = if *read_only { ", and is not known to only read" } else { "" };
-            let near = may.as_ref().map(near).unwrap_or_default();
-            let reason = format!("{tool} is not listed for the \"{phase}\" phase{doubt}{near}");
-            by_remedy(Gate::Phase, Code::Unlisted, reason)
-        }
+        Kind::Unlisted { .. } => by_remedy(Gate::Phase, Code::Unlisted, unlisted(kind)),
         Kind::Unfinished { skill, phase, done } => {
             let why = if *done { "is done, and another phase is to follow" } else { "is not done" };
             let reason =
@@ -251,6 +234,24 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             by_remedy(Gate::Phase, Code::Unfinished, reason)
         }
         _ => by_remedy(Gate::Phase, Code::Internal, String::new()),
+    }
+}
+
+/// The reason of a call that no line lists.
+fn unlisted(kind: &DenialKind) -> String {
+    let DenialKind::Unlisted { tool, phase, read_only, may, denied, asks, why } = kind else { return String::new() };
+    let whose = if *asks { "the user's to allow" } else { "denied" };
+    match (may, why) {
+        (_, Some(why)) => format!("{tool} is {whose}: {why}"),
+        (by @ Some(_), None) if *denied => {
+            let line = by_line(by.as_ref());
+            format!("{tool} is not listed for the \"{phase}\" phase, and is {whose}{line} under `unlisted`")
+        }
+        (may, None) => {
+            let doubt = if *read_only { ", and is not known to only read" } else { "" };
+            let near = may.as_ref().map(near).unwrap_or_default();
+            format!("{tool} is not listed for the \"{phase}\" phase{doubt}{near}")
+        }
     }
 }
 

@@ -1,15 +1,24 @@
 //! The lines of a policy that a denial names.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::SkillPart;
 use super::listed::UnmetLine;
+use super::{SkillCall, SkillPart};
 use crate::decide::Line;
 use crate::doubt::NamedLine;
 use crate::graph::Transition;
 use crate::matcher::{Matcher, ToolPattern, Use};
 use crate::policy::Phase;
+
+impl SkillCall<'_> {
+    /// What the policy says of the call where a line of `unlisted` denies it.
+    pub(crate) fn said_of_unlisted(&self, phase: &Phase) -> Option<Box<str>> {
+        let mut lines = self.parts.iter().chain([&self.whole]).filter_map(|part| part.unlisted_line(phase));
+        lines.find(|line| !line.passes)?.why.as_deref().map(Box::from)
+    }
+}
 
 impl SkillPart<'_> {
     /// The line of the policy that a denial names.
@@ -59,7 +68,7 @@ impl SkillPart<'_> {
     /// The line of `unlisted` that denies the call.
     fn denied_by(&self, phase: &Phase) -> Option<NamedLine> {
         let line = self.unlisted_line(phase).filter(|line| !line.passes && !self.skill.compat)?;
-        Some(NamedLine { why: line.why.clone(), ..self.named_line(&line.matcher, Use::Forbid) })
+        Some(self.named_line(&line.matcher, Use::Forbid))
     }
 
     /// The line of the phase that may mean the call and lists only what it surely means.
