@@ -94,7 +94,7 @@ pub enum DenialKind {
         /// The name of the tool.
         tool: String,
         /// The name of the current phase.
-        phase: String,
+        phase: Box<str>,
         /// Whether a call that only reads would pass.
         read_only: bool,
         /// The line of the phase that may mean the call, where it is in doubt; or the one of `unlisted` that denies it.

@@ -209,7 +209,15 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
         Line::GlobalForbidden => DenialKind::GlobalForbidden { tool, skill: skill.name.clone(), by },
         Line::NotDone if here.is_some_and(|here| lies_elsewhere(here, verdict)) => {
             let asks = verdict.ruling.asks;
-            DenialKind::Unlisted { tool, phase, read_only: false, may: by, denied: false, asks, why: None }
+            DenialKind::Unlisted {
+                tool,
+                phase: phase.into(),
+                read_only: false,
+                may: by,
+                denied: false,
+                asks,
+                why: None,
+            }
         }
         Line::NotDone => {
             let target = verdict.ruling.transition.as_ref().and_then(|transition| skill.phases.get(transition.to));
@@ -226,7 +234,15 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);
             let why = here.filter(|_| denied).and_then(|here| verdict.call.said_of_unlisted(here));
-            DenialKind::Unlisted { tool, phase, read_only, may: by, denied, asks: verdict.ruling.asks, why }
+            DenialKind::Unlisted {
+                tool,
+                phase: phase.into(),
+                read_only,
+                may: by,
+                denied,
+                asks: verdict.ruling.asks,
+                why,
+            }
         }
     }
 }

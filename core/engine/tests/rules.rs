@@ -45,7 +45,11 @@ fn shell(lines: &[(&str, u32)]) -> Value {
             paths.push(json!({"written": path, "resolved": path, "access": access, "command": number}));
         }
         let words: Vec<Value> = words.iter().map(|text| word(text)).collect();
-        commands.push(json!({"words": words, "span": [0, 0], "verdict": "send", "global_options": options}));
+        // Such an option may take the word after it.
+        let unplaced = line.contains("--tag");
+        commands.push(json!({
+            "words": words, "span": [0, 0], "verdict": "send", "global_options": options, "unplaced": unplaced,
+        }));
     }
     let labels = ["write", "execute", "network", "shell"];
     json!({"event": "tool_call", "tool": "Bash", "input": {"command": "a line"}, "labels": labels,
