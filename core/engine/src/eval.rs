@@ -420,8 +420,10 @@ impl<'a> World<'a> {
 fn counting(content: &Content, run: &Run, now: Value) -> Value {
     let Some(atom) = content.since else { return now };
     let entered = newest_of(run, atom, |_| true);
-    let found = new_or_changed(now, entered.map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null)));
-    let (Some(by), Value::Object(files)) = (content.by, &found) else { return found };
+    // What the run's own calls wrote counts, also where the same text was there before.
+    let (Some(by), Value::Object(files)) = (content.by, &now) else {
+        return new_or_changed(now, entered.map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null)));
+    };
     let since = entered.map_or(run.visit, |entered| entered.visit);
     let of_run = |path: &String| run.evidence.iter().any(|one| one.atom == by && one.visit >= since && one.wrote(path));
     files.iter().filter(|(path, _)| of_run(path)).map(|(path, digest)| (path.clone(), digest.clone())).collect()

@@ -109,8 +109,8 @@ pub(super) fn complete(args: &Which, context: &Context) -> Result<Exit, Failure>
             let skill = &root.run.skill;
             let message = format!("`{skill}` is not done, in phase \"{}\": {why}", root.run.phase);
             let next = || {
-                let skip = format!("a person may pass over its phase by `phasegate skip {skill}`");
-                format!("`phasegate skill next` says what to do; {skip}")
+                let advance = format!("a person may count its phase as done by `phasegate workflow advance {skill}`");
+                format!("`phasegate skill next` says what to do; {advance}")
             };
             let ways = answer.get("ways_on").and_then(Value::as_str).map_or_else(next, ToOwned::to_owned);
             return Err(Failure { exit: Exit::No, ..Failure::new(message) }.with_help(ways));

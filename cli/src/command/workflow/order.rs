@@ -17,6 +17,8 @@ pub(super) struct About<'a> {
     pub(super) run: Option<&'a String>,
     /// The name of a phase.
     pub(super) phase: Option<&'a String>,
+    /// The name of a phase, or of a skill.
+    pub(super) name: Option<&'a String>,
     /// The name of a task.
     pub(super) task: Option<&'a String>,
 }
@@ -27,7 +29,11 @@ impl About<'_> {
         let phase = |name: &String| list(run, "way").any(|one| text(one, "phase") == name);
         let elements = || run.get("plan").into_iter().flat_map(|plan| list(plan, "elements"));
         let task = |id: &String| elements().any(|one| text(one, "id").eq_ignore_ascii_case(id));
-        self.run.is_none_or(named) && self.phase.is_none_or(phase) && self.task.is_none_or(task)
+        let either = |name: &String| text(run, "skill") == name || phase(name);
+        self.run.is_none_or(named)
+            && self.phase.is_none_or(phase)
+            && self.name.is_none_or(either)
+            && self.task.is_none_or(task)
     }
 
     /// The session that the command goes through; `None`: to the project.
@@ -62,7 +68,7 @@ pub(super) fn order(
     name: &str,
     mut args: Map<String, Value>,
 ) -> Result<Value, Failure> {
-    for (key, value) in [("run", about.run), ("phase", about.phase), ("id", about.task)] {
+    for (key, value) in [("run", about.run), ("phase", about.phase), ("name", about.name), ("id", about.task)] {
         args.extend(value.map(|value| (key.to_string(), Value::from(value.clone()))));
     }
     let session = match about.session {

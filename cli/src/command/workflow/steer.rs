@@ -12,7 +12,7 @@ use crate::output::Failure;
 /// The arguments of `phasegate workflow advance`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Advance {
-    /// The phase to go on to; default: the next one. What lies between is recorded as skipped
+    /// The phase to go on to, or the skill of the run; default: the next phase. What lies between is recorded as skipped
     phase: Option<String>,
     /// Which run.
     #[command(flatten)]
@@ -48,7 +48,7 @@ pub(super) fn advance(args: &Advance, context: &Context) -> Result<Exit, Failure
     let about = About {
         session: args.which.session.as_ref(),
         run: args.which.run.as_ref(),
-        phase: args.phase.as_ref(),
+        name: args.phase.as_ref(),
         ..About::default()
     };
     let answer = order(context, about, "advance", who().into_iter().collect())?;

@@ -34,6 +34,12 @@ impl SkillPart<'_> {
         writes.any(|writes| self.may_mean_by(&call, core::slice::from_ref(writes)).is_some())
     }
 
+    /// Whether nothing in the call says of a path: what a person approved of it by its tool is all that there is to know.
+    pub(super) fn names_no_path(&self) -> bool {
+        let analysis = &self.call.analysis;
+        analysis.commands.is_empty() && analysis.paths.is_empty() && analysis.in_project.is_empty()
+    }
+
     /// Whether all that the call changes are folders that it makes.
     pub(super) fn only_makes_folders(&self) -> bool {
         let mut changed = self.call.analysis.paths.iter().filter(|path| path.access != Access::Read).peekable();

@@ -40,11 +40,11 @@ impl Words {
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
         let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
-        let exported = before.iter().filter(|earlier| program_is(earlier, |name| EXPORTS.contains(&name)));
-        let exported = exported.flat_map(|earlier| earlier.words.iter().skip(1)).filter_map(known_text);
+        let exports = || before.iter().filter(|earlier| program_is(earlier, |name| EXPORTS.contains(&name)));
+        let exported = exports().flat_map(|earlier| earlier.words.iter().skip(1)).filter_map(known_text);
         let exported = exported.filter(|word| word.contains('=')).map(|word| Some(word.to_string()));
         let environment: Option<Vec<String>> = exported.chain(command.assignments.iter().map(assigned)).collect();
-        let environment = environment.map(|assigned| assigned.join(" "));
+        let environment = environment.filter(|_| !exports().any(gives_unknown)).map(|assigned| assigned.join(" "));
         Self { text, environment, options: Options::of(command), names: Names::of(command, before) }
     }
 
@@ -85,6 +85,14 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("hosts", Value::set([])),
         ("environment", empty()),
     ])
+}
+
+/// Whether a command exports values that are made when the line runs, other than where programs are looked for.
+fn gives_unknown(export: &SimpleCommand) -> bool {
+    let is_made = |word: &Word| !matches!(word, Word::Known(_));
+    let mut begins =
+        export.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).peekable();
+    export.words.iter().skip(1).any(is_made) && (begins.peek().is_none() || begins.any(|name| name != "PATH"))
 }
 
 fn word(word: &Word) -> Value<'_> {
