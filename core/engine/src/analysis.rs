@@ -366,9 +366,9 @@ pub struct PathUse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewContent {
-    /// The SHA-256 of the new bytes, as hexadecimal digits.
+    /// The SHA-256 of the new bytes, as hexadecimal digits; empty: what it makes of those that are there is not known.
     pub sha256: String,
-    /// The SHA-256 of the bytes that it is made from; `None`: the call gives all of them.
+    /// The SHA-256 of the bytes that it is made from; empty: not known. `None`: the call gives all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<String>,
 }

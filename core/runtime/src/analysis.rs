@@ -77,7 +77,7 @@ pub(crate) fn tell_content(event: &mut Event, root: &Path) {
         && path.access == Access::Write
     {
         let file = path.resolved.as_ref().map(|resolved| root.join(resolved));
-        path.becomes = file.and_then(|file| new_content::of(input, &file)).map(Box::new);
+        path.becomes = new_content::of(input, || new_content::text(&file?)).map(Box::new);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::state::Run;
 use crate::tool::Call;
 
 /// What the files are to be that a call writes, and those that calls of this visit wrote before it: the digest of each by its
-/// path. What is made from something else than what stands there by the calls before is still what they made of it.
+/// path. `null`, which no file is: it was made from something that no call of the visit wrote, or nobody knows what was made.
 pub(crate) fn wrote(call: &Call, test: &CallTest, run: &Run) -> Option<Value> {
     let before =
         newest_of(run, test.atom, |one| one.visit == run.visit).and_then(|one| one.as_of.as_ref()?.as_object());
@@ -25,10 +25,9 @@ pub(crate) fn wrote(call: &Call, test: &CallTest, run: &Run) -> Option<Value> {
             files.remove(path);
             continue;
         };
-        let foreign = new.made_from.as_ref().is_some_and(|from| files.get(path).is_some_and(|known| known != from));
-        if !foreign {
-            files.insert(path.clone(), Value::from(new.sha256.as_str()));
-        }
+        let is_base = |from: &String| files.get(path).is_some_and(|known| known == from);
+        let known = new.made_from.as_ref().is_none_or(is_base) && !new.sha256.is_empty();
+        files.insert(path.clone(), if known { Value::from(new.sha256.as_str()) } else { Value::Null });
     }
     (!files.is_empty()).then_some(Value::Object(files))
 }

@@ -16,6 +16,9 @@ use crate::words::{is_flag, is_of_system, is_plain};
 /// Commands that give those after them in a line variables.
 const EXPORTS: [&str; 3] = ["export", "declare", "typeset"];
 
+/// The program that runs another one with variables.
+const ENV: &str = "env";
+
 /// What of a command is no text of the call itself.
 pub(super) struct Words {
     /// The command as one text; `None`: a word of it is not known.
@@ -40,8 +43,8 @@ impl Words {
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
         let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
-        let exports = || before.iter().filter(|earlier| program_is(earlier, |name| EXPORTS.contains(&name)));
-        let exported = exports().flat_map(|earlier| earlier.words.iter().skip(1)).filter_map(known_text);
+        let exports = || before.iter().filter(|earlier| gives_variables(earlier, command));
+        let exported = exports().flat_map(given).filter_map(known_text);
         let exported = exported.filter(|word| word.contains('=')).map(|word| Some(word.to_string()));
         let environment: Option<Vec<String>> = exported.chain(command.assignments.iter().map(assigned)).collect();
         let environment = environment.filter(|_| !exports().any(gives_unknown)).map(|assigned| assigned.join(" "));
@@ -87,12 +90,26 @@ pub(super) fn none<'a>() -> Value<'a> {
     ])
 }
 
-/// Whether a command exports values that are made when the line runs, other than where programs are looked for.
-fn gives_unknown(export: &SimpleCommand) -> bool {
+/// Whether an earlier command of a line gives this one variables: it exports them, or is the `env` that runs it.
+fn gives_variables(earlier: &SimpleCommand, command: &SimpleCommand) -> bool {
+    let around = earlier.span.0 <= command.span.0 && command.span.1 <= earlier.span.1;
+    program_is(earlier, |name| EXPORTS.contains(&name) || (around && name == ENV))
+}
+
+/// The words by which such a command gives variables.
+fn given(earlier: &SimpleCommand) -> impl Iterator<Item = &Word> {
+    let runs = program_is(earlier, |name| name == ENV);
+    let is_before =
+        move |word: &&Word| !runs || known_text(word).is_none_or(|text| text.contains('=') || text.starts_with('-'));
+    earlier.words.iter().skip(1).take_while(is_before)
+}
+
+/// Whether a command gives values that are made when the line runs, other than where programs are looked for.
+fn gives_unknown(earlier: &SimpleCommand) -> bool {
     let is_made = |word: &Word| !matches!(word, Word::Known(_));
     let mut begins =
-        export.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).peekable();
-    export.words.iter().skip(1).any(is_made) && (begins.peek().is_none() || begins.any(|name| name != "PATH"))
+        earlier.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).peekable();
+    given(earlier).any(is_made) && (begins.peek().is_none() || begins.any(|name| name != "PATH"))
 }
 
 fn word(word: &Word) -> Value<'_> {

@@ -19,33 +19,41 @@ const EDITS: &str = "edits";
 /// The arguments by which each place is replaced.
 const ALL: [&str; 2] = ["replace_all", "replaceAll"];
 
-/// What a call makes of a file that gives the whole of it.
-pub(crate) fn given(input: &Value) -> Option<NewContent> {
-    let text = input.get(CONTENT)?.as_str()?;
-    Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None })
-}
-
-/// What a call makes of the file; `None`: its arguments do not say.
-pub(super) fn of(input: &Value, file: &Path) -> Option<NewContent> {
-    given(input).or_else(|| edited(input, file))
-}
-
-fn edited(input: &Value, file: &Path) -> Option<NewContent> {
-    let size = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.len();
-    if size > MAX_BYTES {
+/// What a call makes of a file, whose text is looked up where that is asked for; `None`: its arguments say nothing of that.
+pub(crate) fn of(input: &Value, before: impl FnOnce() -> Option<String>) -> Option<NewContent> {
+    if let Some(text) = input.get(CONTENT).and_then(Value::as_str) {
+        return Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None });
+    }
+    let edits = input.get(EDITS).and_then(Value::as_array);
+    let edits = edits.map_or_else(|| std::slice::from_ref(input), Vec::as_slice);
+    if !edits.iter().any(|edit| replacement(edit).is_some()) {
         return None;
     }
-    let before = std::fs::read_to_string(file).ok()?;
-    let edits = input.get(EDITS).and_then(Value::as_array);
-    let mut edits = edits.map_or_else(|| std::slice::from_ref(input), Vec::as_slice).iter();
-    let after = edits.try_fold(Cow::Borrowed(before.as_str()), |text, edit| replaced(&text, edit).map(Cow::Owned))?;
+    let unknown = NewContent { sha256: String::new(), made_from: Some(String::new()) };
+    Some(before().and_then(|before| made(edits, &before)).unwrap_or(unknown))
+}
+
+/// The text of a file, unless it is too large.
+pub(super) fn text(file: &Path) -> Option<String> {
+    let data = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    if data.len() > MAX_BYTES { None } else { std::fs::read_to_string(file).ok() }
+}
+
+fn made(edits: &[Value], before: &str) -> Option<NewContent> {
+    let mut edits = edits.iter();
+    let after = edits.try_fold(Cow::Borrowed(before), |text, edit| replaced(&text, edit).map(Cow::Owned))?;
     Some(NewContent { sha256: sha256_hex(after.as_bytes()), made_from: Some(sha256_hex(before.as_bytes())) })
+}
+
+/// The text that is replaced, and what takes its place.
+fn replacement(edit: &Value) -> Option<(&str, &str)> {
+    let given = |name| edit.get(name).and_then(Value::as_str);
+    REPLACEMENTS.iter().find_map(|(old, new)| Some((given(old)?, given(new)?)))
 }
 
 /// The text after a replacement; `None` where its place is not certain.
 fn replaced(text: &str, edit: &Value) -> Option<String> {
-    let given = |name| edit.get(name).and_then(Value::as_str);
-    let (old, new) = REPLACEMENTS.iter().find_map(|(old, new)| Some((given(old)?, given(new)?)))?;
+    let (old, new) = replacement(edit)?;
     let all = ALL.iter().any(|name| edit.get(name).and_then(Value::as_bool) == Some(true));
     let places = if old.is_empty() { 0 } else { text.matches(old).count() };
     (places == 1 || (all && places > 1)).then(|| text.replace(old, new))
@@ -58,10 +66,7 @@ mod tests {
 
     /// What the call makes of a file that holds `before`.
     fn made(before: &str, input: &Value) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.md");
-        std::fs::write(&file, before).unwrap();
-        super::of(input, &file).map(|new| new.sha256)
+        super::of(input, || Some(before.to_owned())).map(|new| new.sha256)
     }
 
     #[test]
@@ -83,10 +88,12 @@ mod tests {
             json!({"old_string": "c", "new_string": "x"}),
             json!({"old_string": "", "new_string": "x"}),
             json!({"old_string": "z", "new_string": "x", "replace_all": true}),
-            json!({"edits": [{"old_string": "a"}]}),
-            json!({"patchText": "*** Update File: a.md"}),
+            json!({"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "a"}]}),
         ];
         for input in &unknown {
+            assert_eq!(made("abc c", input).as_deref(), Some(""), "{input}");
+        }
+        for input in &[json!({"edits": [{"old_string": "a"}]}), json!({"patchText": "*** Update File: a.md"})] {
             assert_eq!(made("abc c", input), None, "{input}");
         }
     }

@@ -78,6 +78,13 @@ impl Files {
         }
     }
 
+    /// The text of a file, where lines tell it.
+    fn text(&self, path: &str) -> Option<String> {
+        let (Stated::Content(text), then) = self.stated.get(path)? else { return None };
+        let changes = self.changes.get(path).copied().unwrap_or_default();
+        (*then == changes).then(|| text.clone())
+    }
+
     fn change(&mut self, path: &str) {
         *self.changes.entry(path.to_owned()).or_default() += 1;
     }
@@ -202,15 +209,12 @@ impl Files {
         if !analysis.is_empty() {
             return;
         }
-        let becomes = new_content::given(input).filter(|_| access == Access::Write).map(Box::new);
         for name in ["file_path", "notebook_path", "path"] {
             if let Some(written) = input.get(name).and_then(Value::as_str) {
-                let resolved = Some(self.normal(written, cwd.as_deref()));
-                analysis.paths.push(PathUse {
-                    resolved,
-                    becomes: becomes.clone(),
-                    ..PathUse::new(written.to_owned(), access)
-                });
+                let resolved = self.normal(written, cwd.as_deref());
+                let becomes = new_content::of(input, || self.text(&resolved)).filter(|_| access == Access::Write);
+                let (resolved, becomes) = (Some(resolved), becomes.map(Box::new));
+                analysis.paths.push(PathUse { resolved, becomes, ..PathUse::new(written.to_owned(), access) });
             }
         }
     }
