@@ -67,6 +67,7 @@ pub mod outcome;
 pub mod cause;
 pub mod glob;
 pub mod one_line;
+pub mod shell_word;
 pub mod input;
 pub mod runner;
 pub mod test_report;

@@ -112,7 +112,7 @@ fn is_done_by_subagent(run: &Run) -> bool {
     run.branch.as_ref().is_some_and(|branch| branch.agent.is_some())
 }
 
-/// What is told with the answer to an event of a subagent; `None`: all that is owed. At its start a subagent that does a run
+/// What is told with the answer to an event; `None`: all that is owed. At its start a subagent that does a run
 /// is told of that one, every other one of the runs that no subagent does. What the main agent has to be told stays as it is.
 pub(crate) fn of_subagent(policy: &Policy, state: &State, event: &Event) -> Option<Vec<Obligation>> {
     let EventKind::SubagentStart { id, .. } = &event.kind else {

@@ -1,7 +1,6 @@
 //! Texts of an agent as a person reads them: on one line, with nothing hidden.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 
 /// The text with what moves, hides or ends a line written as an escape: control characters, and those of Unicode that turn
 /// the direction of writing or show nothing.
@@ -26,16 +25,6 @@ pub fn is_hidden(letter: char) -> bool {
             letter,
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         )
-}
-
-/// A word as a person pastes it into a shell: in quotes, where the shell would take it otherwise.
-#[must_use]
-pub fn shell_word(word: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_string();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

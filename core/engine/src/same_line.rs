@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use crate::analysis::{SimpleCommand, Word};
+use crate::shell_word;
 
 /// What may stand between the commands of a line that is compared word by word.
 const OPERATORS: [&str; 8] = ["", "&&", "||", ";", "|", "|&", "&", "\n"];
@@ -55,8 +56,7 @@ fn between(text: &mut String, gap: &str) -> Option<()> {
 
 fn quoted(text: &mut String, word: &Word) -> Option<()> {
     let Word::Known(known) = word else { return None };
-    text.push('\'');
-    text.push_str(&known.replace('\'', "'\\''"));
-    text.push_str("' ");
+    text.push_str(&shell_word::quoted(known));
+    text.push(' ');
     Some(())
 }

@@ -28,9 +28,10 @@ use crate::analysis::Word;
 use crate::cause::By;
 use crate::denial::InvalidCommand;
 use crate::event::{Event, EventKind};
-use crate::one_line::{one_line, shell_word};
+use crate::one_line::one_line;
 use crate::phrase;
 use crate::safety;
+use crate::shell_word::shell_word;
 use crate::tool::Call;
 
 /// The first word of every command that is typed as a prompt.

@@ -69,12 +69,13 @@ pub(crate) fn name_paths(event: &mut Event, root: &Path) {
     }
 }
 
-/// Notes what stands in the file that a file tool writes, once it is done. Asked for only where a condition holds files
+/// Notes what stands in the file that a file tool writes, once it is done: if that is asked for, as a condition holds files
 /// against what calls wrote.
-pub(crate) fn tell_content(event: &mut Event, root: &Path) {
+pub(crate) fn tell_content(event: &mut Event, root: &Path, is_asked: &dyn Fn() -> bool) {
     let EventKind::ToolCall { input, analysis, .. } = &mut event.kind else { return };
     if let ([path], true) = (analysis.paths.as_mut_slice(), analysis.commands.is_empty())
         && path.access == Access::Write
+        && is_asked()
     {
         let file = path.resolved.as_ref().map(|resolved| root.join(resolved));
         path.becomes = new_content::of(input, || new_content::text(&file?)).map(Box::new);

@@ -247,9 +247,7 @@ impl<'a> Driver<'a> {
         if self.loaded.own.policy.compares_objects() {
             analysis::name_paths(&mut event, root);
         }
-        if self.loaded.own.policy.asks_what_was_written() {
-            analysis::tell_content(&mut event, root);
-        }
+        analysis::tell_content(&mut event, root, &|| self.loaded.own.policy.asks_what_was_written());
         let unproven = &self.loaded.own.snapshot.unproven;
         if !unproven.is_empty() {
             let server = event.call().and_then(|call| call.tool.server);

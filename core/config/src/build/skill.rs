@@ -113,16 +113,14 @@ fn leave(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> LeaveS
     if source.locked { LeaveSkill::Human } else { leave.unwrap_or(default) }
 }
 
-/// The modes that clients are known to have.
-const MODES: [&str; 6] = ["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk", "auto"];
+/// The mode that platforms have in common: nothing is changed in it.
+const PLAN: &str = "plan";
 
-/// Reports a mode that is probably meant to be one that clients have: the run would never begin by it.
+/// Reports a mode that is probably meant to be that one: the run would never begin by it.
 fn misspelt(builder: &mut Builder<'_>, mode: &str, span: Span) {
-    let meant = did_you_mean(mode, MODES).filter(|_| !MODES.contains(&mode));
-    if let Some(meant) = meant {
-        let message = format!("no client is known to have a mode `{mode}`");
-        builder.findings.push(Finding::warning(Code::ConfigValue, span, message).suggest(meant));
-    }
+    let Some(meant) = did_you_mean(mode, [PLAN]).filter(|_| mode != PLAN) else { return };
+    let message = format!("no platform is known to have a mode `{mode}`");
+    builder.findings.push(Finding::warning(Code::ConfigValue, span, message).suggest(meant));
 }
 
 /// What begins a run, and the places of the lines that select calls.

@@ -1,11 +1,10 @@
 //! Whether files are as calls wrote them (rules 3.3): another program may have changed them since.
 
-use alloc::format;
 use alloc::string::String;
 
 use serde_json::Value;
 
-use super::{World, newest_of};
+use super::{World, newest_of, since};
 use crate::analysis::Access;
 use crate::condition::CallTest;
 use crate::content::Content;
@@ -42,13 +41,10 @@ impl World<'_> {
         }
     }
 
-    /// What a proof lacks whose file something else changed.
+    /// What a proof lacks whose file something else changed, or may have changed.
     pub(super) fn not_as_written(&mut self, content: &Content, wrote: &Value) -> String {
-        match self.as_written(content, Some(wrote)) {
-            Truth::Yes => String::new(),
-            Truth::No | Truth::Unknown => {
-                format!(", as something else changed `{}` after the last one: write it whole once more", content.text)
-            }
-        }
+        let truth = self.as_written(content, Some(wrote));
+        let again = if truth == Truth::No { ", by something else: write it whole once more" } else { "" };
+        [since(&content.text, truth).as_str(), again].concat()
     }
 }

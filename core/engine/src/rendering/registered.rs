@@ -5,8 +5,8 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::denial::{Blame, NotRegistered};
-use crate::one_line::shell_word;
 use crate::safety::REGISTER;
+use crate::shell_word::shell_word;
 
 /// The most patterns that a denial names.
 const MAX_READERS: usize = 3;

@@ -11,6 +11,7 @@ use super::options::Options;
 use super::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::npm;
+use crate::shell_word::quoted;
 use crate::words::{is_flag, is_of_system, is_plain};
 
 /// Commands that give those after them in a line variables.
@@ -37,8 +38,8 @@ impl Words {
         let known = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
         let words: Option<Vec<String>> = command.words.iter().map(known).collect();
         let text = words.map(|words| {
-            let shown = |(at, word): (usize, &String)| quoted(if at == 0 { bare(word).0 } else { word });
-            words.iter().enumerate().map(shown).collect::<Vec<_>>().join(" ")
+            let text = |(at, word): (usize, &String)| shown(if at == 0 { bare(word).0 } else { word });
+            words.iter().enumerate().map(text).collect::<Vec<_>>().join(" ")
         });
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
@@ -213,7 +214,7 @@ fn verdict(verdict: Verdict) -> &'static str {
 }
 
 /// A word of a text, in quotes where it has a space or a quote in it.
-fn quoted(word: &str) -> String {
+fn shown(word: &str) -> String {
     let odd = word.is_empty() || word.chars().any(|letter| letter.is_whitespace() || letter == '\'');
-    if odd { alloc::format!("'{}'", word.replace('\'', "'\\''")) } else { word.to_string() }
+    if odd { quoted(word) } else { word.to_string() }
 }

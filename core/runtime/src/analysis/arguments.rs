@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use phasegate_core::shell_word::quoted;
 use phasegate_core::slash_command;
 use phasegate_shell::{Part, Pattern};
 use serde_json::{Map, Value};
@@ -155,10 +156,6 @@ fn program_of(fields: &Map<String, Value>) -> Option<String> {
         words.filter(|words| !words.is_empty())
     })?;
     Some(format!("{program} {}", arguments.join(" ")))
-}
-
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The paths that a text may be, in the spellings that platforms and servers take: as it stands, without blanks around it,

@@ -1,6 +1,7 @@
 //! What a tool may run of which nothing says what it does: the texts among its arguments that may be lines of a shell.
 
 use phasegate_core::analysis::{MayRun, PathInPart, SimpleCommand, Verdict, Word};
+use phasegate_core::shell_word::quoted;
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::Value;
@@ -76,6 +77,5 @@ fn lines(input: &Value) -> Vec<String> {
 
 /// Words as a line.
 fn joined(words: &[&str]) -> String {
-    let quoted = |word: &&str| format!("'{}'", word.replace('\'', "'\\''"));
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }

@@ -80,9 +80,13 @@ impl Files {
 
     /// The text of a file, where lines tell it.
     fn text(&self, path: &str) -> Option<String> {
-        let (Stated::Content(text), then) = self.stated.get(path)? else { return None };
+        if let Stated::Content(text) = self.now(path)? { Some(text.clone()) } else { None }
+    }
+
+    /// What lines say of a file, if nothing changed it since.
+    fn now(&self, path: &str) -> Option<&Stated> {
         let changes = self.changes.get(path).copied().unwrap_or_default();
-        (*then == changes).then(|| text.clone())
+        self.stated.get(path).filter(|(_, then)| *then == changes).map(|(stated, _)| stated)
     }
 
     fn change(&mut self, path: &str) {
@@ -144,9 +148,8 @@ impl Files {
     /// What is told of each file that patterns select, as far as lines tell what stands in them.
     fn each(&self, paths: &[String], told: &dyn Fn(&[u8]) -> Value) -> Option<FactValue> {
         let mut files = BTreeMap::new();
-        for (path, changes) in &self.changes {
-            let stated = self.stated.get(path).filter(|(_, then)| then == changes).map(|(stated, _)| stated);
-            if let Some(Stated::Content(content)) = stated
+        for path in self.changes.keys() {
+            if let Some(Stated::Content(content)) = self.now(path)
                 && paths.iter().any(|pattern| path_fits(pattern, path))
             {
                 files.insert(path, told(content.as_bytes()));
@@ -169,7 +172,7 @@ impl Files {
     }
 
     /// The files that patterns select, each with its digest or with the number of occurrences of a text. What a call wrote
-    /// has a content that nobody knows.
+    /// that does not give the whole text has a content that nobody knows.
     fn listed(&self, key: &FactKey) -> Option<FactValue> {
         let args = key.args();
         let (patterns, text) = if key.source() == "counts" { (args.get(0)?, args.get(1)) } else { (&args, None) };
@@ -177,8 +180,7 @@ impl Files {
         let fits = |path: &&String| patterns.iter().any(|pattern| path_fits(pattern, path));
         let mut files = BTreeMap::new();
         for (path, changes) in self.changes.iter().filter(|(path, _)| fits(path)) {
-            let stated = self.stated.get(path).filter(|(_, then)| then == changes).map(|(stated, _)| stated);
-            let value = match (stated, text.and_then(Value::as_str)) {
+            let value = match (self.now(path), text.and_then(Value::as_str)) {
                 (Some(Stated::Absent), _) => continue,
                 (Some(Stated::Content(content)), Some(text)) => json!(content.matches(text).count()),
                 (Some(Stated::Content(content)), None) => json!(sha256_hex(content.as_bytes())),

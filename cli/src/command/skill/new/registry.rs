@@ -51,7 +51,7 @@ fn head(name: &str, description: &str) -> String {
     format!(
         "# Made from a table of phases: each runs an atomic skill, and is left only with the memory file of its subagent.\n\
          skill: {name}\ndescription: \"{}\"\ninputs: {{task_id: \"[A-Za-z0-9][A-Za-z0-9_.-]*\"}}\nfinish: required\n\
-         # While the subagent of a phase works, no other one is started.\nunlisted:\n  - deny: [{{starts: \"*\"}}]\n  - read_only\nphases:\n",
+         # No subagent is started where no part judges; each part says itself which one is.\nunlisted:\n  - deny: [{{starts: \"*\"}}]\n  - read_only\nphases:\n",
         plain(description)
     )
 }
