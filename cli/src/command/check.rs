@@ -1,7 +1,7 @@
 //! `phasegate check [FILE...]`: every mistake in the configs, each with its place.
 
-mod junit;
-mod transcripts;
+pub(super) mod junit;
+pub(super) mod transcripts;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -111,8 +111,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// Tells what became of a transcript.
-fn told(context: &Context, played: &Played) {
-    let Played { path, expectations, mistakes } = played;
+pub(super) fn told(context: &Context, played: &Played) {
+    let Played { path, expectations, mistakes, .. } = played;
     for Mistake { line, message } in mistakes {
         context.out.line(format_args!("{path}:{line}: {message}"));
     }

@@ -5,6 +5,7 @@ mod explain;
 mod import;
 mod packs;
 mod schema;
+mod test;
 mod why;
 
 use clap::Subcommand;
@@ -26,6 +27,8 @@ pub struct Args {
 enum Command {
     /// Find errors in the rules of the project
     Check(check::Args),
+    /// Play the transcripts in `.phasegate/tests`, and name the rules that none of them shows
+    Test(test::Args),
     /// Print what rules can read, in Cedar's language
     Schema(schema::Args),
     /// List the packs of rules that ship with phasegate, or print one
@@ -51,6 +54,7 @@ pub(crate) fn find_pack(name: &str) -> Result<&'static Pack, Failure> {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     match &args.command {
         Command::Check(args) => check::run(args, context),
+        Command::Test(args) => test::run(args, context),
         Command::Schema(args) => schema::run(args, context),
         Command::Packs(args) => packs::run(args, context),
         Command::Explain(args) => explain::run(args, context),

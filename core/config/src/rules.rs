@@ -36,6 +36,8 @@ use crate::suggestion::{did_you_mean, listed};
 
 /// The folder of rules, below a config folder.
 pub const RULES_FOLDER: &str = "rules";
+/// What the path of a pack begins with, before its name.
+const PACK_PATH: &str = "pack ";
 
 /// The texts of a level, and what its settings say.
 #[derive(Default)]
@@ -204,6 +206,14 @@ pub struct RuleText {
     pub text: String,
 }
 
+impl RuleText {
+    /// Whether it is of a pack that ships with phasegate, and not of a file.
+    #[must_use]
+    pub fn is_of_a_pack(&self) -> bool {
+        self.path.starts_with(PACK_PATH)
+    }
+}
+
 /// Every rule that these files say or name and that can be read.
 #[must_use]
 pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
@@ -224,7 +234,7 @@ pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
         add(path, text, reader.read(text));
     }
     for pack in &all.packs {
-        add(&format!("pack {}", pack.name), pack.text, reader.read_pack(pack));
+        add(&format!("{PACK_PATH}{}", pack.name), pack.text, reader.read_pack(pack));
     }
     found
 }

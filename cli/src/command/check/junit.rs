@@ -15,7 +15,7 @@ use crate::output::Failure;
 /// # Errors
 ///
 /// The file cannot be written.
-pub(super) fn write(path: &Path, played: &[Played], diagnostics: &[Diagnostic]) -> Result<(), Failure> {
+pub(in crate::command) fn write(path: &Path, played: &[Played], diagnostics: &[Diagnostic]) -> Result<(), Failure> {
     let failed = |error: String| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
     let mut suite = TestSuite::new("phasegate");
     suite.add_test_case(case("configs", "checked", &errors(diagnostics)));

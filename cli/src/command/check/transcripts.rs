@@ -23,23 +23,25 @@ const RULE_NAME: &str = "/admission/rule_name";
 const OTHERS: [&str; 3] = [RULE, "admission", "branches"];
 
 /// What became of one transcript.
-pub(super) struct Played {
+pub(in crate::command) struct Played {
     /// The file, relative to the project.
-    pub(super) path: String,
+    pub(in crate::command) path: String,
     /// How many lines say what they expect.
-    pub(super) expectations: usize,
+    pub(in crate::command) expectations: usize,
     /// What is not as expected: the line, from 1, and what happened.
-    pub(super) mistakes: Vec<Mistake>,
+    pub(in crate::command) mistakes: Vec<Mistake>,
+    /// The rules over calls that decided one of its calls.
+    pub(in crate::command) rules: BTreeSet<String>,
 }
 
 /// A line that did not come out as it says.
-pub(super) struct Mistake {
-    pub(super) line: usize,
-    pub(super) message: String,
+pub(in crate::command) struct Mistake {
+    pub(in crate::command) line: usize,
+    pub(in crate::command) message: String,
 }
 
 impl Played {
-    pub(super) fn as_json(&self) -> Value {
+    pub(in crate::command) fn as_json(&self) -> Value {
         let mistake = |mistake: &Mistake| json!({"line": mistake.line, "message": mistake.message});
         json!({
             "path": self.path,
@@ -54,7 +56,7 @@ impl Played {
 /// # Errors
 ///
 /// There is none, or one cannot be read.
-pub(super) fn play(root: &Path, policy: &Policy) -> Result<Vec<Played>, Failure> {
+pub(in crate::command) fn play(root: &Path, policy: &Policy) -> Result<Vec<Played>, Failure> {
     let folder = root.join(CONFIG_FOLDER).join(FOLDER);
     let mut files: Vec<PathBuf> = fs::read_dir(&folder).into_iter().flatten().flatten().map(|one| one.path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
@@ -71,7 +73,7 @@ fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure
     let text = fs::read_to_string(path).map_err(|error| Failure::new(format!("`{shown}` cannot be read: {error}")))?;
     let mut replay =
         Replay::new(policy.clone(), Options::default()).map_err(|error| Failure::new(error.to_string()))?;
-    let mut played = Played { path: shown, expectations: 0, mistakes: Vec::new() };
+    let mut played = Played { path: shown, expectations: 0, mistakes: Vec::new(), rules: BTreeSet::new() };
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let mut wrong = |message: String| played.mistakes.push(Mistake { line: number, message });
         let output = match replay.line(line) {
@@ -81,6 +83,7 @@ fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure
                 break;
             }
         };
+        played.rules.extend(output.pointer(RULE_NAME).and_then(Value::as_str).map(str::to_owned));
         let line: Value = serde_json::from_str(line).unwrap_or_default();
         let Some(expect) = line.get("expect") else { continue };
         let Some(fields) = expect.as_object().filter(|fields| !fields.is_empty()) else {
