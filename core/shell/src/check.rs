@@ -91,6 +91,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::InPlace => replace::check(walk, command),
         Check::Curl => network::curl(walk, command),
         Check::Wget => network::wget(walk, command),
+        Check::Aria2c => network::aria2c(walk, command),
         Check::Httpie => network::httpie(walk, command),
         Check::KnownOperands => network::known_operands(command),
         Check::Verb => verb::verb(command),

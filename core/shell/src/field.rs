@@ -130,6 +130,17 @@ impl Field {
     }
 
     /// The word as the engine keeps it.
+    /// Adds another word without a blank.
+    pub(crate) fn push(&mut self, other: &Self) {
+        for bit in &other.bits {
+            match bit {
+                Bit::Text(text) => self.push_text(text),
+                other => self.bits.push(other.clone()),
+            }
+        }
+        self.many |= other.many;
+    }
+
     pub(crate) fn to_word(&self) -> EngineWord {
         self.known().map_or(EngineWord::Unknown, |text| EngineWord::Known(text.to_owned()))
     }

@@ -11,7 +11,7 @@ use crate::walk::Walk;
 
 /// `curl`
 pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    saved(walk, command, &["o", "output"]);
+    saved(walk, command, &["o", "output"], &["output-dir"]);
     sent_by_curl(walk, command);
     if command.has(&["O", "remote-name", "remote-name-all"]) {
         let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
@@ -73,11 +73,33 @@ fn sent_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
     }
 }
 
-/// Takes note of the files in which options of these names put what is fetched.
-fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str]) {
+/// Takes note of the files in which options of these names put what is fetched, below the folder of one of `folders`.
+fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str], folders: &[&str]) {
+    let folder = command.values(folders).last();
     for file in command.values(names).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
-        walk.touch(file, Access::Write);
+        walk.touch(&below(folder, file), Access::Write);
     }
+}
+
+/// A path, seen from the folder.
+fn below(folder: Option<&Field>, path: &Field) -> Field {
+    let Some(folder) = folder.filter(|_| !path.start().starts_with('/')) else { return path.clone() };
+    let mut whole = folder.clone();
+    whole.push_text("/");
+    whole.push(path);
+    whole
+}
+
+/// `aria2c`, `axel`
+pub(super) fn aria2c(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let folders = ["d", "dir"];
+    let names = ["o", "out", "output"];
+    if command.has(&names) {
+        saved(walk, command, &names, &folders);
+    } else {
+        fetched(walk, command, &command.scan.operands, &folders);
+    }
+    None
 }
 
 /// Takes note of the files that have the last names of addresses, or of the folder in which options of these names put them.
@@ -87,12 +109,7 @@ fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], fol
         let path = address.known().map(|text| text.split_once("://").map_or(text, |(_, rest)| rest));
         let name = path.and_then(|path| path.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
         match name.filter(|name| !name.is_empty() && !name.contains(['{', '['])) {
-            Some(name) => {
-                let mut path = folder.cloned().unwrap_or_else(|| Field::text("", address.span));
-                path.push_text(if folder.is_some() { "/" } else { "" });
-                path.push_text(name);
-                walk.touch(&path, Access::Write);
-            }
+            Some(name) => walk.touch(&below(folder, &Field::text(name, address.span)), Access::Write),
             None => match folder {
                 Some(folder) => walk.touch(folder, Access::Write),
                 None => walk.unnamed = true,
@@ -116,7 +133,7 @@ fn is_fetched(address: &str) -> bool {
 
 /// `wget`
 pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    saved(walk, command, &["O", "output-document"]);
+    saved(walk, command, &["O", "output-document"], &[]);
     for file in command.values(&["post-file", "body-file", "i", "input-file", "load-cookies"]) {
         walk.touch(file, Access::Read);
     }

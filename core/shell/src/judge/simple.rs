@@ -56,10 +56,11 @@ impl Walk<'_> {
         }
         let fields = self.with_git(fields);
         let alone = simple.words.is_empty();
-        let mut assignments = Vec::new();
+        let (mut assignments, mut told) = (Vec::new(), fields.clone());
         for assignment in &simple.assignments {
             let value = self.assignment(assignment, alone);
             beside.extend(&self.says_of_assignment(assignment, &value, start));
+            tell_git(&mut told, &assignment.name, &value);
             assignments.push((assignment.name.clone(), value.to_word()));
             if !alone {
                 self.lend(assignment, &fields);
@@ -78,7 +79,7 @@ impl Walk<'_> {
         let own = if alone {
             Finding::new(Verdict::Read, "it runs no program", simple.span)
         } else {
-            self.run(&fields, simple.span)
+            self.run(&told, simple.span)
         };
         self.note(own.clone());
         self.input = outer;
@@ -249,4 +250,20 @@ fn worded(fields: &[Field]) -> Vec<EngineWord> {
         _ => field.to_word(),
     };
     fields.iter().enumerate().map(word).collect()
+}
+
+/// What a variable tells git, as the option that says the same.
+pub(super) fn tell_git(fields: &mut Vec<Field>, variable: &str, value: &Field) {
+    let option = match variable {
+        "GIT_WORK_TREE" => "--work-tree=",
+        "GIT_DIR" => "--git-dir=",
+        _ => return,
+    };
+    if fields.first().and_then(Field::known).and_then(bare_name) != Some("git") {
+        return;
+    }
+    let mut told = Field::text(option, value.span);
+    told.push(value);
+    told.many = false;
+    fields.insert(1, told);
 }

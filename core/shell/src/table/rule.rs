@@ -298,6 +298,8 @@ pub enum Check {
     Curl,
     /// `wget`.
     Wget,
+    /// `aria2c`.
+    Aria2c,
     /// `http`.
     Httpie,
     /// A program that sends what its operands are, so they must be known.
