@@ -1,9 +1,9 @@
 //! One call, from the decision to its outcome.
 
-use phasegate_adapter::guarded::{GuardedCall, GuardedSession, Proposed, Ruling};
+use phasegate_adapter::guarded::{CallEnd, GuardedCall, GuardedSession, Proposed, Ruling};
 use phasegate_core::event::CallOutcome;
 use phasegate_core::tool::Labels;
-use phasegate_core::{Change, Outcome};
+use phasegate_core::{Change, Outcome, reported};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
@@ -58,38 +58,38 @@ impl Shared {
         answer: &Result<CallToolResponse, ErrorData>,
         cancelled: bool,
     ) -> bool {
-        let outcome = match answer {
-            _ if cancelled => CallOutcome::Cancelled,
+        let end = match answer {
+            _ if cancelled => CallOutcome::Cancelled.into(),
             Ok(CallToolResponse::Complete(result)) => of_result(result),
             Ok(CallToolResponse::Task(task)) => {
                 lock(&self.tasks).insert(task.task.task_id.clone(), open.clone());
-                CallOutcome::Launched
+                CallOutcome::Launched.into()
             }
-            Err(_) => CallOutcome::Failed,
+            Err(_) => CallOutcome::Failed.into(),
             // It asks for input: the client calls again, and that call is decided anew.
-            Ok(_) => CallOutcome::Unknown,
+            Ok(_) => CallOutcome::Unknown.into(),
         };
-        self.outcome(open, outcome).await
+        self.record(open, end).await
     }
 
     /// Records how a task ended, once it has. The session, and whether a run moved by that.
     pub(super) async fn task(&self, task: &DetailedTask) -> Option<(GuardedSession, bool)> {
-        let outcome = match &task.payload {
+        let end: CallEnd = match &task.payload {
             TaskPayload::Completed { result } => {
-                outcome::of_result(serde_json::to_string(result).unwrap_or_default().as_bytes()).outcome
+                outcome::of_result(serde_json::to_string(result).unwrap_or_default().as_bytes()).into()
             }
-            TaskPayload::Failed { .. } => CallOutcome::Failed,
-            TaskPayload::Cancelled => CallOutcome::Cancelled,
+            TaskPayload::Failed { .. } => CallOutcome::Failed.into(),
+            TaskPayload::Cancelled => CallOutcome::Cancelled.into(),
             _ => return None,
         };
         let open = lock(&self.tasks).remove(&task.task.task_id)?;
         let session = open.session.clone();
-        Some((session, self.outcome(open, outcome).await))
+        Some((session, self.record(open, end).await))
     }
 
-    /// An outcome that cannot be recorded proves nothing; the answer itself is the server's, and goes out.
-    async fn outcome(&self, open: GuardedCall, outcome: CallOutcome) -> bool {
-        self.calls.ended(open, outcome).await.is_ok_and(|step| moved(&step))
+    /// An end that cannot be recorded proves nothing; the answer itself is the server's, and goes out.
+    async fn record(&self, open: GuardedCall, end: CallEnd) -> bool {
+        self.calls.ended(open, end).await.is_ok_and(|step| moved(&step))
     }
 }
 
@@ -98,7 +98,16 @@ pub(super) fn moved(step: &Outcome) -> bool {
     step.changes.iter().any(Change::moves_a_run)
 }
 
-fn of_result(result: &CallToolResult) -> CallOutcome {
+fn of_result(result: &CallToolResult) -> CallEnd {
+    let texts = result.content.iter().filter_map(ContentBlock::as_text);
+    let reported = match &result.structured_content {
+        Some(structured) => reported::numbers(structured),
+        None => texts.map(|text| text.text.as_str()).find_map(reported::of_text).unwrap_or_default(),
+    };
+    CallEnd { outcome: outcome_of(result), reported }
+}
+
+fn outcome_of(result: &CallToolResult) -> CallOutcome {
     let complete = result.result_type.as_ref().is_none_or(ResultType::is_complete);
     match result.is_error {
         _ if !complete => CallOutcome::Unknown,

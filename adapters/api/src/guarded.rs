@@ -25,6 +25,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use phasegate_core::access::Stated;
 use phasegate_core::event::{By, CallOutcome, PermissionOutcome, SessionSource};
 use phasegate_core::policy::Mode;
+use phasegate_core::reported::Reported;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
 use serde_json::{Value, json};
 
@@ -83,6 +84,21 @@ pub struct GuardedCall {
     pub id: String,
     /// The tool's name, as policies use it.
     pub tool: String,
+}
+
+/// What is seen of the end of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallEnd {
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// The numbers that its result reports.
+    pub reported: Reported,
+}
+
+impl From<CallOutcome> for CallEnd {
+    fn from(outcome: CallOutcome) -> Self {
+        Self { outcome, reported: Reported::new() }
+    }
 }
 
 /// Whether a call runs.
@@ -345,7 +361,8 @@ impl GuardedCalls {
     /// # Errors
     ///
     /// The guard could not record it; the call then proves nothing.
-    pub async fn ended(&self, call: GuardedCall, outcome: CallOutcome) -> Result<Outcome, Problem> {
+    pub async fn ended(&self, call: GuardedCall, end: impl Into<CallEnd>) -> Result<Outcome, Problem> {
+        let CallEnd { outcome, reported } = end.into();
         let kind = EventKind::ToolResult {
             id: Some(call.id),
             outcome: Some(outcome),
@@ -353,6 +370,7 @@ impl GuardedCalls {
             exit_code: None,
             output: None,
             tests: Vec::new(),
+            reported,
             tool: Some(call.tool),
             input: None,
         };

@@ -3,6 +3,7 @@
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::reported::Reported;
 use phasegate_core::state::OpenCall;
 use phasegate_core::test_report::TestReport;
 use phasegate_core::tool::{AGENT, SKILL};
@@ -144,15 +145,18 @@ impl Decoding<'_> {
         } else {
             outcome::of_text(named.own().and_then(|own| self.dialect.tool(own)))
         };
-        let tests = outcome::tests(own(&named), &ran.tool_response);
-        result(ran.tool_use_id, ending, named.tool, ran.tool_input, tests)
+        let kept = Kept {
+            tests: outcome::tests(own(&named), &ran.tool_response),
+            reported: outcome::reported(own(&named), &ran.tool_response),
+        };
+        result(ran.tool_use_id, ending, named.tool, ran.tool_input, kept)
     }
 
     fn tool_failed(&self, failed: wire::ToolFailed) -> EventKind {
         let named = tools::canonical(self.dialect, failed.tool_name, failed.mcp_server);
         let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
         let tests = outcome::tests(own(&named), &Value::String(failed.error));
-        result(failed.tool_use_id, ending, named.tool, failed.tool_input, tests)
+        result(failed.tool_use_id, ending, named.tool, failed.tool_input, Kept { tests, ..Kept::default() })
     }
 
     fn subagent_start(&self, agent: wire::Subagent) -> EventKind {
@@ -217,10 +221,17 @@ fn own(named: &Named) -> &str {
     if named.server.is_some() { "" } else { &named.tool }
 }
 
-/// A call's end. The tool is always named, so that a result proves something for its own call only. Of what the
-/// call answered only the reports of tests are kept: it may hold anything.
-fn result(id: Option<String>, ending: Ending, tool: String, input: Value, tests: Vec<TestReport>) -> EventKind {
+/// What is kept of what a call answered: it may hold anything.
+#[derive(Default)]
+struct Kept {
+    tests: Vec<TestReport>,
+    reported: Reported,
+}
+
+/// A call's end. The tool is always named, so that a result proves something for its own call only.
+fn result(id: Option<String>, ending: Ending, tool: String, input: Value, kept: Kept) -> EventKind {
     let named = id.is_some();
+    let Kept { tests, reported } = kept;
     EventKind::ToolResult {
         id,
         outcome: Some(ending.outcome),
@@ -228,6 +239,7 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value, tests:
         exit_code: ending.exit_code,
         output: None,
         tests,
+        reported,
         tool: Some(tool),
         input: (!named).then_some(input),
     }
@@ -243,6 +255,7 @@ fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec
         exit_code: None,
         output: None,
         tests: Vec::new(),
+        reported: Reported::new(),
         tool: None,
         input: None,
     });

@@ -2,7 +2,9 @@
 
 use phasegate_adapter::ToolRow;
 use phasegate_core::event::Outcome;
+use phasegate_core::reported::{self, Reported};
 use phasegate_core::test_report::{self, TestReport};
+use phasegate_core::tool::AGENT;
 use serde_json::Value;
 
 /// How a call ended, and the exit status if it ran a program and that is known.
@@ -103,6 +105,15 @@ pub(crate) fn tests(tool: &str, response: &Value) -> Vec<TestReport> {
             let text = |name: &str| response.get(name).and_then(Value::as_str).unwrap_or_default();
             test_report::read(&[text("stdout"), text("stderr")].join("\n"))
         }
+    }
+}
+
+/// The numbers that a result reports: a server's, or a subagent's. `tool` is the canonical name, empty for a server's tool.
+pub(crate) fn reported(tool: &str, response: &Value) -> Reported {
+    match tool {
+        "" => reported::of_server(response),
+        AGENT => reported::numbers(response),
+        _ => Reported::new(),
     }
 }
 

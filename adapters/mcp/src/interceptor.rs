@@ -161,13 +161,13 @@ impl Interceptor {
     /// nothing.
     async fn response(&self, asked: &Invocation, session: &GuardedSession, calls: &GuardedCalls) -> Validation {
         let open = self.sessions.ended(&session.id, asked.trace.as_deref());
-        let outcome = match open.len() {
-            1 => outcome::of_result(asked.payload.to_string().as_bytes()).outcome,
-            _ => CallOutcome::Unknown,
+        let ending = match open.len() {
+            1 => outcome::of_result(asked.payload.to_string().as_bytes()),
+            _ => CallOutcome::Unknown.into(),
         };
         for call in open {
             // An outcome that cannot be recorded proves nothing.
-            drop(calls.ended(call, outcome).await);
+            drop(calls.ended(call, ending.clone()).await);
         }
         Validation::valid()
     }

@@ -1,6 +1,8 @@
 //! How a call ended, as its answer says.
 
+use phasegate_adapter::guarded::CallEnd;
 use phasegate_core::event::Outcome;
+use phasegate_core::reported::{self, Reported};
 use serde_json::Value;
 
 use crate::message::{Kind, Message};
@@ -13,13 +15,24 @@ pub struct Ending {
     pub outcome: Outcome,
     /// The task under which the call goes on, where it was started as one.
     pub task: Option<String>,
+    /// The numbers that the result reports.
+    pub reported: Reported,
 }
 
 impl From<Outcome> for Ending {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, task: None }
+        Self { outcome, task: None, reported: Reported::new() }
     }
 }
+
+impl From<Ending> for CallEnd {
+    fn from(Ending { outcome, reported, .. }: Ending) -> Self {
+        Self { outcome, reported }
+    }
+}
+
+/// The longest part of a result in which reported numbers are looked for, in bytes.
+const MAX_REPORT: usize = 64 * 1024;
 
 /// What the answer to a `tools/call` says.
 #[must_use]
@@ -42,11 +55,26 @@ pub fn of_result(json: &[u8]) -> Ending {
     let task = result.get("task").map_or(json, str::as_bytes);
     let task = || Object::read(task).ok()?.text("taskId");
     match result.get("resultType").map(|_| result.text("resultType")) {
-        None if result.get("task").is_some() => Ending { outcome: Outcome::Launched, task: task() },
-        None => of_error_flag(&result).into(),
-        Some(Some(kind)) if kind == "complete" => of_error_flag(&result).into(),
-        Some(Some(kind)) if kind == "task" => Ending { outcome: Outcome::Launched, task: task() },
+        None if result.get("task").is_some() => Ending { task: task(), ..Outcome::Launched.into() },
+        None => complete(&result),
+        Some(Some(kind)) if kind == "complete" => complete(&result),
+        Some(Some(kind)) if kind == "task" => Ending { task: task(), ..Outcome::Launched.into() },
         Some(_) => Outcome::Unknown.into(),
+    }
+}
+
+fn complete(result: &Object<'_>) -> Ending {
+    Ending { reported: reported(result), ..of_error_flag(result).into() }
+}
+
+fn reported(result: &Object<'_>) -> Reported {
+    let read = |key: &str| {
+        let json = result.get(key).filter(|json| json.len() <= MAX_REPORT)?;
+        serde_json::from_str::<Value>(json).ok()
+    };
+    match read("structuredContent").filter(Value::is_object) {
+        Some(structured) => reported::numbers(&structured),
+        None => read("content").map(|content| reported::of_server(&content)).unwrap_or_default(),
     }
 }
 
@@ -60,12 +88,12 @@ fn of_error_flag(result: &Object<'_>) -> Outcome {
 
 /// What the state of a task says of the call that started it; `None` while it goes on.
 #[must_use]
-pub fn of_task(json: &[u8]) -> Option<Outcome> {
+pub fn of_task(json: &[u8]) -> Option<Ending> {
     let task: Value = serde_json::from_slice(json).ok()?;
     match task.get("status")?.as_str()? {
-        "completed" => task.get("result").map(|result| of_result(result.to_string().as_bytes()).outcome),
-        "failed" => Some(Outcome::Failed),
-        "cancelled" => Some(Outcome::Cancelled),
+        "completed" => task.get("result").map(|result| of_result(result.to_string().as_bytes())),
+        "failed" => Some(Outcome::Failed.into()),
+        "cancelled" => Some(Outcome::Cancelled.into()),
         _ => None,
     }
 }
@@ -73,11 +101,11 @@ pub fn of_task(json: &[u8]) -> Option<Outcome> {
 /// What the answer to `tasks/get` or `tasks/result` says of the call that started the task: its state, or the result of
 /// the call itself.
 #[must_use]
-pub fn of_task_answer(message: &Message) -> Option<Outcome> {
+pub fn of_task_answer(message: &Message) -> Option<Ending> {
     let content = message.content();
     match message.kind() {
         Kind::Result if Object::read(content).is_ok_and(|result| result.get("status").is_some()) => of_task(content),
-        Kind::Result => Some(of_result(content).outcome),
+        Kind::Result => Some(of_result(content)),
         Kind::Error | Kind::Request | Kind::Notification => None,
     }
 }
@@ -108,6 +136,17 @@ mod tests {
     }
 
     #[test]
+    fn a_result_reports_numbers() {
+        for (json, cost) in [
+            (r#"{"content":[],"structuredContent":{"cost":0.5}}"#, Some(500_000)),
+            (r#"{"content":[{"type":"text","text":"{\"cost\":2}"}]}"#, Some(2_000_000)),
+            (r#"{"content":[{"type":"text","text":"cost: 2"}]}"#, None),
+        ] {
+            assert_eq!(of_result(json.as_bytes()).reported.get("/cost").copied(), cost, "{json}");
+        }
+    }
+
+    #[test]
     fn a_task_says_when_it_is_over() {
         for (json, outcome) in [
             (r#"{"taskId":"t","status":"working"}"#, None),
@@ -119,7 +158,7 @@ mod tests {
             (r#"{"taskId":"t","status":"cancelled"}"#, Some(Outcome::Cancelled)),
             ("7", None),
         ] {
-            assert_eq!(of_task(json.as_bytes()), outcome, "{json}");
+            assert_eq!(of_task(json.as_bytes()).map(|ending| ending.outcome), outcome, "{json}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use phasegate_adapter::Problem;
 use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{By, Outcome};
+use phasegate_core::reported::Reported;
 use phasegate_core::test_report::TestReport;
 use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, EventKind};
@@ -76,8 +77,7 @@ pub(crate) fn after(decoding: &mut Decoding<'_>) -> Result<Option<EventKind>, Pr
     if let (Outcome::Launched, Some(agent)) = (ending.outcome, outcome::subagent(&answer)) {
         decoding.memory.launched(agent, &call_id);
     }
-    let tests = outcome::tests(own, &answer);
-    Ok(Some(result(call_id, ending, tests)))
+    Ok(Some(result(call_id, ending, kept(own, &answer))))
 }
 
 /// A call's part shows that it ended, and no hook reported it: an error before or in it, or a call of the user's own.
@@ -91,7 +91,7 @@ pub(crate) fn part_ended(
         return None;
     }
     if answer.status.as_deref() == Some("error") {
-        return Some(result(call, outcome::failed(answer.error.as_deref().unwrap_or_default()), Vec::new()));
+        return Some(result(call, outcome::failed(answer.error.as_deref().unwrap_or_default()), Kept::default()));
     }
     let open = decoding.session.open_call(&call);
     let same = answer.input.as_ref().zip(open).is_none_or(|(input, open)| open.has_input(input));
@@ -99,11 +99,23 @@ pub(crate) fn part_ended(
         decoding.memory.note_changed(tool.unwrap_or("unknown"));
     }
     let ending = if same { outcome::ran(tool, answer) } else { Ending::of(Outcome::Unknown) };
-    Some(result(call, ending, outcome::tests(tool, answer)))
+    Some(result(call, ending, kept(tool, answer)))
 }
 
-/// A call's end. Of what the call answered only the reports of tests are kept: it may hold anything.
-fn result(id: String, ending: Ending, tests: Vec<TestReport>) -> EventKind {
+/// What is kept of what a call answered: it may hold anything.
+#[derive(Default)]
+struct Kept {
+    tests: Vec<TestReport>,
+    reported: Reported,
+}
+
+fn kept(tool: Option<&str>, answer: &ToolAnswer) -> Kept {
+    Kept { tests: outcome::tests(tool, answer), reported: outcome::reported(tool, answer) }
+}
+
+/// A call's end.
+fn result(id: String, ending: Ending, kept: Kept) -> EventKind {
+    let Kept { tests, reported } = kept;
     EventKind::ToolResult {
         id: Some(id),
         outcome: Some(ending.outcome),
@@ -111,6 +123,7 @@ fn result(id: String, ending: Ending, tests: Vec<TestReport>) -> EventKind {
         exit_code: ending.exit_code,
         output: None,
         tests,
+        reported,
         tool: None,
         input: None,
     }

@@ -1,6 +1,7 @@
 //! How a call ended, read from what the client says afterwards.
 
 use phasegate_core::event::Outcome;
+use phasegate_core::reported::{self, Reported};
 use phasegate_core::test_report::{self, TestReport};
 use serde_json::Value;
 
@@ -18,6 +19,12 @@ impl Ending {
     pub(crate) fn of(outcome: Outcome) -> Self {
         Self { outcome, exit_code: None }
     }
+}
+
+/// The numbers that the result of a server's tool reports.
+pub(crate) fn reported(tool: Option<&str>, answer: &ToolAnswer) -> Reported {
+    let text = answer.output.as_deref().filter(|_| tool.is_none());
+    text.and_then(reported::of_text).unwrap_or_default()
 }
 
 /// How the client begins the error of a call that its user or a rule of the user's refused.

@@ -3,6 +3,7 @@
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::reported::{self, Reported};
 use phasegate_core::safety::REGISTER;
 use phasegate_core::test_report::TestReport;
 use phasegate_core::{Code, Event, EventKind};
@@ -69,13 +70,15 @@ impl Decoding<'_> {
         let as_decided = self.session.open_call(&ran.tool_call_id).is_some_and(|call| call.has_input(&ran.input));
         // What ran was not what was decided: it proves nothing.
         let ending = if as_decided { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
-        result(&ran.tool_call_id, ending, &ran.tool_name, outcome::tests(&ran.tool_name, &ran.content))
+        let kept =
+            Kept { tests: outcome::tests(&ran.tool_name, &ran.content), reported: reported::of_server(&ran.content) };
+        result(&ran.tool_call_id, ending, &ran.tool_name, kept)
     }
 
     fn tool_over(&self, over: wire::ToolOver) -> Option<EventKind> {
         let ending = outcome::of_none(&over.result, over.is_error);
         self.session.open_call(&over.tool_call_id)?;
-        Some(result(&over.tool_call_id, ending, &over.tool_name, Vec::new()))
+        Some(result(&over.tool_call_id, ending, &over.tool_name, Kept::default()))
     }
 
     /// The agent has done with a prompt. It can go on only where it ended by itself: not after an interrupt or an error.
@@ -138,9 +141,16 @@ fn tool_call(call: wire::ToolCall, message: &Told<'_>) -> Vec<EventKind> {
     std::iter::once(call).chain(skill).collect()
 }
 
-/// A call's end. The tool is always named, so that a result proves something for its own call only. Of what the call
-/// answered only the reports of tests are kept: it may hold anything.
-fn result(id: &str, ending: Ending, native: &str, tests: Vec<TestReport>) -> EventKind {
+/// What is kept of what a call answered: it may hold anything.
+#[derive(Default)]
+struct Kept {
+    tests: Vec<TestReport>,
+    reported: Reported,
+}
+
+/// A call's end. The tool is always named, so that a result proves something for its own call only.
+fn result(id: &str, ending: Ending, native: &str, kept: Kept) -> EventKind {
+    let Kept { tests, reported } = kept;
     EventKind::ToolResult {
         id: Some(id.to_owned()),
         outcome: Some(ending.outcome),
@@ -148,6 +158,7 @@ fn result(id: &str, ending: Ending, native: &str, tests: Vec<TestReport>) -> Eve
         exit_code: ending.exit_code,
         output: None,
         tests,
+        reported,
         tool: Some(tools::canonical(native.to_owned(), false, None).tool),
         input: None,
     }

@@ -36,6 +36,7 @@ pub(crate) fn of_file(
         known.push(Budget {
             name: name.unwrap_or_default(),
             count: budget.count.into(),
+            reported: budget.at.clone(),
             of,
             limit: budget.limit,
             per: budget.per.map_or(Per::Session, Into::into),
@@ -77,6 +78,7 @@ fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
         let finding = Finding::error(Code::ConfigValue, child(node, "within").span, message);
         findings.push(finding.suggest("write a whole number and its unit: `90s`, `30m`, `2h`, `7d`"));
     }
+    check_place(budget, node, findings);
     if budget.count == CountSource::Files && budget.limit > MAX_FILES {
         let message = format!("at most {MAX_FILES} files are counted");
         findings.push(
@@ -84,4 +86,22 @@ fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
                 .suggest(format!("write at most {MAX_FILES}, or count `edits`")),
         );
     }
+}
+
+/// What is reported stands somewhere; nothing else does.
+fn check_place(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
+    let place = budget.at.as_deref();
+    let (key, message, suggestion) = match (budget.count == CountSource::Reported, place) {
+        (true, None) => {
+            ("count", "the budget does not say where the number stands".to_owned(), "add `at: /totalTokens`")
+        }
+        (true, Some(place)) if !place.starts_with('/') => {
+            ("at", format!("`{place}` is no JSON pointer"), "begin each name with a slash: `/usage/cost`")
+        }
+        (false, Some(_)) => {
+            ("at", "only what is `reported` stands somewhere".to_owned(), "remove it, or write `count: reported`")
+        }
+        _ => return,
+    };
+    findings.push(Finding::error(Code::ConfigValue, child(node, key).span, message).suggest(suggestion));
 }

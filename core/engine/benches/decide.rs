@@ -158,6 +158,7 @@ fn under_budgets(bencher: divan::Bencher<'_, '_>, budgets: usize) {
     let mut policy = policy(SIZES[0]);
     let budget = |at: usize| Budget {
         name: format!("budget_{at}"),
+        reported: None,
         count: if at % 3 == 1 { Count::Edits } else { Count::Calls },
         of: if at.is_multiple_of(3) {
             vec![matcher("allowed_0_1".to_owned()), matcher("other".to_owned())]

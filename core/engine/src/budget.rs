@@ -12,6 +12,8 @@ use crate::tool::Call;
 
 /// The most budgets of a project.
 pub const MAX_BUDGETS: usize = 16;
+/// A reported 1: what results report is counted with six decimal places.
+pub const UNIT: u64 = 1_000_000;
 /// The most files that a budget counts.
 pub const MAX_FILES: u64 = 256;
 
@@ -23,6 +25,9 @@ pub struct Budget {
     pub name: String,
     /// What is counted.
     pub count: Count,
+    /// Where the number stands in results, as a JSON pointer, for [`Count::Reported`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<String>,
     /// The calls that count; empty: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of: Vec<Matcher>,
@@ -49,6 +54,8 @@ pub enum Count {
     Files,
     /// The bytes of the texts that such calls give.
     Bytes,
+    /// A number that the results of calls report, when they end.
+    Reported,
 }
 
 /// Where a budget is counted.
@@ -78,11 +85,19 @@ pub struct Tally {
     /// The time of the first call that counts, where the budget has a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<i64>,
-    /// How much is used up.
+    /// How much is used up; of what is reported, in millionths.
     pub spent: u64,
     /// The files that count.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+}
+
+impl Budget {
+    /// A count in the unit of the limit, rounded up.
+    #[must_use]
+    pub fn in_units(&self, spent: u64) -> u64 {
+        if self.count == Count::Reported { spent.div_ceil(UNIT) } else { spent }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

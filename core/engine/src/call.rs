@@ -68,11 +68,11 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
     decision.approved = !is_own && approved::is_approved(policy, &call, &decision);
     question::keep(draft, &call, event, &mut decision);
+    let mut open = open_call(policy, &call, event, &decision);
     if decision.effect != Effect::Deny && !is_own && !policy.budgets.is_empty() {
         let (budgets, verdicts) = (policy.budgets.as_slice(), verdicts.as_slice());
-        budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
+        open.reports = budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
     }
-    let mut open = open_call(policy, &call, event, &decision);
     if !is_own {
         (open.parts, open.changes) =
             past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
@@ -202,6 +202,7 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),
         parts: Vec::new(),
+        reports: Vec::new(),
         older_proofs: Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -158,6 +159,9 @@ pub enum EventKind {
         /// The reports of tests in what the call printed, at most one for each runner.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tests: Vec<TestReport>,
+        /// The numbers in what the call answered, in millionths, by their JSON pointer.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        reported: BTreeMap<String, u64>,
         /// The canonical name, to pair a result that has no id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool: Option<String>,

@@ -95,6 +95,7 @@ pub mod policy;
 mod phrase;
 pub mod doubt;
 pub mod redaction;
+pub mod reported;
 pub mod code;
 pub mod reason;
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]

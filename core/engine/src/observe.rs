@@ -85,8 +85,9 @@ fn seen(session: &Session, event: &Event) -> Change {
     }
 }
 
-fn result(draft: &mut Draft, event: &Event) {
-    let EventKind::ToolResult { id, outcome, ok, exit_code, tool, input, tests, .. } = &event.kind else { return };
+/// The open call that a result is about, and whether its tool and its agent are those of the call.
+pub(crate) fn paired<'s>(state: &'s State, event: &Event) -> Option<(&'s OpenCall, bool)> {
+    let EventKind::ToolResult { id, tool, input, .. } = &event.kind else { return None };
     let digest = input.as_ref().map(digest);
     let tool = tool.as_deref().map(|tool| split_native(tool).map_or(tool, |(_, name)| name));
     let agent = event.subagent();
@@ -95,15 +96,21 @@ fn result(draft: &mut Draft, event: &Event) {
             && tool.is_none_or(|tool| tool == call.tool)
             && digest.as_ref().is_none_or(|digest| call.id.is_none() && *digest == call.input)
     };
-    let calls = &draft.state().session.calls;
+    let calls = &state.session.calls;
     let call = match id {
         Some(id) => calls.iter().find(|call| call.id.as_deref() == Some(id)),
         None => calls.iter().find(|call| call.id.is_none() && fits(call)).or_else(|| only(calls, fits)),
     };
-    let Some(call) = call else { return };
+    let call = call?;
+    let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
+    Some((call, same))
+}
+
+fn result(draft: &mut Draft, event: &Event) {
+    let EventKind::ToolResult { outcome, ok, exit_code, tests, .. } = &event.kind else { return };
+    let Some((call, same)) = paired(draft.state(), event) else { return };
     let stated = outcome.unwrap_or(if *ok == Some(true) { CallOutcome::Ok } else { CallOutcome::Failed });
     // An id that names another tool's or another agent's call proves nothing for either.
-    let same = tool.is_none_or(|tool| tool == call.tool) && (agent.is_none() || call.agent.as_deref() == agent);
     let outcome = if same { proven(stated, *exit_code, call.executes) } else { CallOutcome::Unknown };
     // Of a line of several commands, the last one did not run.
     let ran = if exit_code.is_some_and(|code| NOT_RUN.contains(&code)) { CallOutcome::Failed } else { outcome };

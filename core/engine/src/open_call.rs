@@ -71,9 +71,26 @@ pub struct OpenCall {
     /// Its parts, where rules ask how calls ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<PartSnapshot>,
+    /// The budgets that count what its result reports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<ReportPlace>,
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
     #[serde(default, rename = "proves", skip_serializing)]
     pub(crate) older_proofs: Vec<OlderProof>,
+}
+
+/// Where a budget counts what the result of a call reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportPlace {
+    /// The name of the budget.
+    pub budget: String,
+    /// For a budget of phases: the id of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// For a budget of phases: the number of the visit.
+    #[serde(default)]
+    pub visit: u32,
 }
 
 /// How long a call that was started in the background counts as one that may still change files, in milliseconds: nothing may ever tell of

@@ -81,6 +81,8 @@ impl Budget {
             }
             Count::Bytes if writes(call) => bytes(call),
             Count::Bytes => 0,
+            // How much it is, its result says: it takes that something is left.
+            Count::Reported => 1,
         };
         (number > 0).then_some(Amount { number, files })
     }

@@ -42,6 +42,7 @@ use crate::plan_notice;
 use crate::policy::{Mode, Policy};
 use crate::question;
 use crate::rendering;
+use crate::reported;
 use crate::said;
 use crate::settle::settle;
 use crate::shown;
@@ -119,6 +120,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
 
     let kept = keeps_subagent(&mut world, policy, &mut draft, event);
     if kept.is_none() {
+        reported::count(policy, &mut draft, event);
         observe::observe(&mut draft, event);
         children::bind(policy, &mut draft, event);
     }

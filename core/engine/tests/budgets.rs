@@ -102,3 +102,48 @@ proptest! {
         }
     }
 }
+
+/// The answers to the calls among these events, in order: the budget that denies, if one does.
+fn denied(policy: &Policy, events: &[Value]) -> Vec<Option<u64>> {
+    let mut state = State::default();
+    let mut answers = Vec::new();
+    for event in events {
+        let outcome = step(policy, &state, &Event::from_value(event.clone()).unwrap(), &Facts::new());
+        outcome.apply_to(&mut state);
+        if let Some(decision) = outcome.decision {
+            answers.push(match decision.admission.as_deref() {
+                Some(DenialReason::Budget { observed, .. }) => Some(*observed),
+                _ => None,
+            });
+        }
+    }
+    answers
+}
+
+#[test]
+fn what_results_report_is_counted_when_they_come() {
+    let budgets = json!([{
+        "name": "cost", "count": "reported", "reported": "/usage/cost", "of": [{"text": "Agent", "tool": {"exact": "Agent"}, "server": "bare"}],
+        "limit": 2, "per": "session", "within": WITHIN, "mode": "block",
+    }]);
+    let policy: Policy = serde_json::from_value(json!({"version": "v", "skills": [], "budgets": budgets})).unwrap();
+    let call = |id: &str, tool: &str, time: i64| json!({"event": "tool_call", "tool": tool, "id": id, "input": {}, "time": time});
+    let result = |id: &str, cost: Value, time: i64| json!({"event": "tool_result", "id": id, "ok": true, "time": time, "output": {"usage": {"cost": cost}}});
+    let events = [
+        call("a", "Agent", 0),
+        // A second one at once passes: how much the first one costs is not known yet.
+        call("b", "Agent", 1),
+        result("a", json!(0.75), 10),
+        call("c", "Agent", 11),
+        // What is no number, or negative, counts nothing; neither does the result of a call that does not count.
+        result("c", json!("9"), 12),
+        call("r", "Read", 13),
+        result("r", json!(9), 14),
+        result("b", json!(1.25), 15),
+        call("d", "Agent", 16),
+        call("e", "Read", 17),
+        // The time began with the first result.
+        call("f", "Agent", 10 + WITHIN),
+    ];
+    assert_eq!(denied(&policy, &events), [None, None, None, None, Some(3), None, None]);
+}

@@ -1,5 +1,6 @@
 //! The end of requests and calls.
 
+use phasegate_adapter::guarded::CallEnd;
 use phasegate_core::event::Outcome;
 
 use super::fan_out;
@@ -26,10 +27,10 @@ pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {
 }
 
 /// Gives the guard the end of a call.
-pub(super) async fn ended(shared: &Shared, call: OpenCall, outcome: Outcome) {
+pub(super) async fn ended(shared: &Shared, call: OpenCall, end: impl Into<CallEnd>) {
     if let Some(call) = call.guarded {
         // The call has run: an outcome that could not be recorded proves nothing.
-        match shared.calls.ended(call, outcome).await {
+        match shared.calls.ended(call, end).await {
             Ok(step) => shared.observe(Some(&step)),
             Err(problem) => warn_of(&problem),
         }

@@ -106,20 +106,20 @@ async fn answer(shared: &Shared, server: usize, message: Message, pending: Pendi
         Pending::Tools(page) => tool_list::edited(shared, server, message, page).await,
         Pending::Call(call) => {
             let ending = outcome::of_answer(&message);
-            if let Some(task) = ending.task {
-                shared.table().tasks.insert((server, task), OpenCall::clone(&call));
+            if let Some(task) = &ending.task {
+                shared.table().tasks.insert((server, task.clone()), OpenCall::clone(&call));
             }
             let warning = call.warning.clone();
-            ended(shared, *call, ending.outcome).await;
+            ended(shared, *call, ending).await;
             let warned = warning.filter(|_| message.kind() == Kind::Result);
             let content = warned.and_then(|warning| denial::warned(message.content(), &warning));
             content.map_or_else(|| message.clone(), |content| message.with_content(&content))
         }
         Pending::Task(task) => {
-            if let Some(outcome) = outcome::of_task_answer(&message) {
+            if let Some(ending) = outcome::of_task_answer(&message) {
                 let call = shared.table().tasks.remove(&(server, task));
                 if let Some(call) = call {
-                    ended(shared, call, outcome).await;
+                    ended(shared, call, ending).await;
                 }
             }
             message

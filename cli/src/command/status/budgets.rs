@@ -44,7 +44,7 @@ impl Budgets {
         let counts = known.filter(|known| !budget.is_over(known, Some(self.now)));
         let until = counts.and_then(|known| known.since).zip(budget.within);
         json!({
-            "budget": budget.name, "used": counts.map_or(0, |known| known.spent), "limit": budget.limit,
+            "budget": budget.name, "used": counts.map_or(0, |known| budget.in_units(known.spent)), "limit": budget.limit,
             "skill": run.map(|run| &run.skill), "phase": run.map(|run| &run.phase),
             "until": until.map(|(since, within)| since.saturating_add(within)),
         })

@@ -37,6 +37,10 @@ impl From<AccessSource> for access::AccessMode {
 pub struct BudgetSource {
     /// What is counted.
     pub count: CountSource,
+    /// With the count `reported`: where the number stands in results, as a JSON pointer.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(min = 2)))]
+    pub at: Option<String>,
     /// The calls that count.
     #[serde(default)]
     pub of: Vec<MatcherSource>,
@@ -68,6 +72,8 @@ pub enum CountSource {
     Files,
     /// The bytes of the texts that such calls give.
     Bytes,
+    /// A number that the results of calls report.
+    Reported,
 }
 
 impl From<CountSource> for budget::Count {
@@ -77,6 +83,7 @@ impl From<CountSource> for budget::Count {
             CountSource::Edits => Self::Edits,
             CountSource::Files => Self::Files,
             CountSource::Bytes => Self::Bytes,
+            CountSource::Reported => Self::Reported,
         }
     }
 }

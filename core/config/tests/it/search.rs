@@ -51,6 +51,7 @@ impl Try {
                 exit_code: Some(i64::from(outcome != Outcome::Ok)),
                 output: None,
                 tests: Vec::new(),
+                reported: BTreeMap::new(),
                 tool: None,
                 input: None,
             },

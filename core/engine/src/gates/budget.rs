@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::budget::{Budget, Per, Tally};
+use crate::budget::{Budget, Count, Per, Tally};
 use crate::change::Change;
 use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind};
@@ -12,6 +12,7 @@ use crate::draft::Draft;
 use crate::eval::World;
 use crate::gate::Context;
 use crate::judge::Caller;
+use crate::open_call::ReportPlace;
 use crate::permitting::{Asked, skips_budgets};
 use crate::policy::Scope;
 use crate::reason::{DenialReason, Resets};
@@ -34,7 +35,7 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
         let Some(amount) = budget.amount(context.call, context.caller) else { continue };
         for place in places(world, context.state, context.verdicts, budget) {
             let after = After::of(budget, place.known, &amount, time);
-            if after.added > 0 && after.spent > budget.limit {
+            if after.added > 0 && budget.in_units(after.spent) > budget.limit {
                 (strictest, reason) = (Some(budget), Some(denied(budget, &after)));
             }
         }
@@ -45,7 +46,7 @@ pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Deni
 }
 
 fn denied(budget: &Budget, after: &After<'_>) -> DenialReason {
-    let (which, limit, observed) = (budget.name.clone(), budget.limit, after.spent);
+    let (which, limit, observed) = (budget.name.clone(), budget.limit, budget.in_units(after.spent));
     let resets = match (budget.within, budget.per) {
         (Some(within), _) => {
             let end = after.since.map(|since| since.saturating_add(within));
@@ -109,12 +110,18 @@ pub(crate) struct Counted<'a> {
     pub(crate) verdicts: &'a [RunVerdict<'a>],
 }
 
-/// Counts a call that is not denied, before the runs move by it.
-pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, counted: &Counted<'_>) {
+/// Counts a call that is not denied, before the runs move by it. Returns where its result is counted.
+pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, counted: &Counted<'_>) -> Vec<ReportPlace> {
+    let mut reports = Vec::new();
     for budget in counted.budgets {
         let Some(amount) = budget.amount(counted.call, counted.caller) else { continue };
         let mut spent = Vec::new();
         for place in places(world, draft.state(), counted.verdicts, budget) {
+            if budget.count == Count::Reported {
+                let (budget, run, visit) = (budget.name.clone(), place.run.cloned(), place.visit);
+                reports.push(ReportPlace { budget, run, visit });
+                continue;
+            }
             let after = After::of(budget, place.known, &amount, counted.asked.time);
             if after.added > 0 {
                 let run: Option<String> = place.run.cloned();
@@ -124,4 +131,5 @@ pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, counted: &Counted<
         }
         spent.into_iter().for_each(|change| draft.change(change));
     }
+    reports
 }
