@@ -8,6 +8,7 @@ use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::slash_command::{PLAN, PLAN_MODE};
+use phasegate_core::steps::is_meant;
 use serde_json::{Value, json};
 
 use self::found::{Plan, word};
@@ -116,7 +117,7 @@ fn waiting(meant: &Meant, context: &Context) -> Result<Waiting, Failure> {
     let runtime = context.runtime()?;
     let session = in_full(&context.find_project(&runtime)?, meant.session.as_ref())?;
     let mut plans = found::all(context)?;
-    plans.retain(|plan| meant.path.as_ref().is_none_or(|path| is_named(plan, path)));
+    plans.retain(|plan| meant.path.as_ref().is_none_or(|path| is_meant(&plan.path, path)));
     let named = plans.first().map(|plan| (plan.path.clone(), plan.status, plan.session.clone()));
     let names: BTreeSet<String> = plans.iter().map(|plan| plan.artifact.clone()).collect();
     plans.retain(|plan| matches!(plan.status, "proposed" | "rejected"));
@@ -163,12 +164,6 @@ fn not_waiting(path: &str, named: Option<(String, &str, Option<String>)>) -> Fai
     }
 }
 
-/// Whether the plan is called by this path, or by the end of its path.
-fn is_named(plan: &Plan, path: &str) -> bool {
-    let plain = plan.path.rsplit_once('.').map_or(plan.path.as_str(), |(plain, _)| plain);
-    plan.path.ends_with(path) || plain.ends_with(path)
-}
-
 fn reject(waiting: Waiting, context: &Context) -> Result<Exit, Failure> {
     let Waiting { name, path, session } = waiting;
     let mut given = json!({"name": name});
@@ -210,7 +205,7 @@ fn list(context: &Context) -> Result<Exit, Failure> {
 
 fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
     let mut plans = found::all(context)?;
-    plans.retain(|plan| path.is_none_or(|path| is_named(plan, path)));
+    plans.retain(|plan| path.is_none_or(|path| is_meant(&plan.path, path)));
     let [plan] = plans.as_slice() else {
         let paths: Vec<&str> = plans.iter().map(|plan| plan.path.as_str()).collect();
         let what = match (paths.as_slice(), path) {
@@ -233,7 +228,7 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
         }
         Ok(steps) => {
             for step in steps {
-                let (after, calls) = (step.after.iter().map(String::as_str).collect(), step.calls());
+                let (after, calls) = (step.after.iter().map(String::as_str).collect(), step.permits());
                 let line = Line { id: &step.id, after, calls: calls.as_deref(), text: &step.text };
                 context.out.line(line.shown(word(step.state)));
             }
@@ -245,7 +240,7 @@ fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
 fn as_json(plan: &Plan) -> Value {
     let steps = plan.steps.as_ref().map(|steps| {
         let each = steps.iter().map(|step| {
-            json!({"id": step.id, "text": step.text, "permits": step.calls(), "after": step.after, "state": word(step.state)})
+            json!({"id": step.id, "text": step.text, "permits": step.permits(), "after": step.after, "state": word(step.state)})
         });
         each.collect::<Value>()
     });

@@ -28,7 +28,12 @@ fn call(world: &World, session: &str, id: &str, tool: &str, input: &Value) -> Ou
 
 /// The agent of the session writes its plan.
 fn write(world: &World, session: &str, command: &str) {
-    let (path, text) = (format!("plans/{session}.json"), json!({"steps": [{"command": command}]}).to_string());
+    write_steps(world, session, command, &json!([{"command": command}]));
+}
+
+/// The agent of the session writes its plan of these steps, in a call of this name.
+fn write_steps(world: &World, session: &str, command: &str, steps: &Value) {
+    let (path, text) = (format!("plans/{session}.json"), json!({"steps": steps}).to_string());
     let input = json!({"file_path": world.root().join(&path), "content": text});
     let id = format!("w-{command}");
     assert_eq!(reply(&call(world, session, &id, "Write", &input)), Reply::Silent);
@@ -87,4 +92,59 @@ fn status_shows_what_became_of_each_step() {
     assert!(world.run(&["status"], 0).contains("steps: 1 open"));
     assert!(runs(&world, "one", "touch one"));
     assert!(world.run(&["status"], 0).contains("steps: 1 failed"));
+}
+
+#[test]
+fn a_step_that_self_protection_denies_is_refused_with_its_plan() {
+    let world = planned(&["one"]);
+    let config = world.root().join(".phasegate/config.yaml");
+    for (number, (step, why)) in [
+        (json!({"tool": "Edit", "writes": ".phasegate/config.yaml"}), "which is the guard's config"),
+        (json!({"tool": "edit", "args": {"file_path": config}}), "which is the guard's config"),
+        (json!({"command": "git clean -fd"}), "it would change `.`, which is the guard's config"),
+        (json!({"tool": "Write", "writes": "plans/b.json"}), "it would write `plans/b.json`, a plan"),
+        (json!({"command": "cp notes.md plans/b.md"}), "it would write `plans/b.md`, a plan"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        write_steps(&world, "one", &number.to_string(), &json!([{"id": "a", "command": "touch a"}, step]));
+        let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+        let text = String::from_utf8(refused.stderr).unwrap();
+        assert!(text.contains("cannot be approved as it is") && text.contains(why), "{step}: {text}");
+        assert!(world.run(&["plan", "list"], 0).contains("proposed, cannot be approved"));
+    }
+    write_steps(&world, "one", "both", &json!([{"command": ["git clean -fd", "touch a"]}]));
+    world.run(&["plan", "approve"], 0);
+    assert!(runs(&world, "one", "touch a"), "one of its calls can be made");
+}
+
+#[test]
+fn an_argument_that_is_a_path_is_compared_as_one() {
+    let world = planned(&["one"]);
+    let steps =
+        json!([{"tool": "Edit", "args": {"file_path": "notes.md"}}, {"tool": "Edit", "args": {"file_path": "./a.md"}}]);
+    write_steps(&world, "one", "paths", &steps);
+    world.run(&["plan", "approve"], 0);
+    let edit = |id: &str, file: &str| {
+        let input = json!({"file_path": world.root().join(file), "old_string": "a", "new_string": "b"});
+        !matches!(reply(&call(&world, "one", id, "Edit", &input)), Reply::Denied(_))
+    };
+    assert!(!edit("e1", "b.md"));
+    assert!(edit("e2", "notes.md") && edit("e3", "a.md"));
+}
+
+#[test]
+fn a_plan_that_was_ended_with_its_prose_alone_left_is_completed() {
+    let world = planned(&["one"]);
+    write_steps(&world, "one", "prose", &json!(["Clients wait.", {"command": "touch one"}]));
+    world.run(&["plan", "approve"], 0);
+    let (id, input) = ("c", json!({"command": "touch one"}));
+    assert!(!matches!(reply(&call(&world, "one", id, "Bash", &input)), Reply::Denied(_)));
+    let response = json!({"stdout": "", "stderr": "", "interrupted": false});
+    let answer = json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": id, "tool_response": response});
+    frame(&world, "one", "PostToolUse", answer);
+    assert!(world.run(&["plan", "list"], 0).contains("executing"));
+    world.run(&["plan", "off", "--session", "one"], 0);
+    assert!(world.run(&["plan", "list"], 0).contains("completed"));
 }

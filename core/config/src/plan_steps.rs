@@ -1,10 +1,11 @@
 //! The steps of a plan, as an agent proposes them and a person approves them.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::analysis::{Access, SimpleCommand};
 use phasegate_core::matcher::Matcher;
 use phasegate_core::same_line::in_words;
 use phasegate_core::steps::{Step, StepState};
-use phasegate_shell::{Judgement, Table, Touch, Trust, judge};
+use phasegate_rules::builtin;
+use phasegate_shell::{Judgement, Table, Trust, judge};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use crate::build::matcher;
 use crate::diagnostic::Severity;
 use crate::read::read;
 use crate::source::{CommandSource, MatcherObject, MatcherSource};
-use crate::suggestion::{did_you_mean, listed};
+use crate::suggestion::{did_you_mean, listed, slip};
 use crate::text::Text;
 
 /// The keys of a step that say nothing of its call.
@@ -22,6 +23,11 @@ const OWN_KEYS: [&str; 3] = ["id", "text", "after"];
 /// The keys of a matcher, which say what its call is.
 const STEP_KEYS: [&str; 11] =
     ["tool", "server", "args", "command", "reads", "writes", "executes", "skill", "starts", "agent", "except"];
+
+/// The words that stand for others in a command.
+const STARS: [&str; 2] = ["*", "**"];
+/// What a line may change that names no file.
+const ANY_FILE: &str = "any file";
 
 /// The steps that stand in a document of YAML or JSON at this JSON pointer; in Markdown they stand in a block of code, the
 /// only one with a list there. A text is prose; an object is prose too, unless
@@ -94,6 +100,7 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         text: String::new(),
         lines: Vec::new(),
         in_words: Vec::new(),
+        may_change: String::new(),
         after: Vec::new(),
         state: StepState::Open,
     };
@@ -116,7 +123,7 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         }
         Some(name) => vec![plain(name).ok_or_else(|| wrong("`after` lists names"))?],
     };
-    let call: Map<String, Value> = fields
+    let mut call: Map<String, Value> = fields
         .iter()
         .filter(|(key, _)| !OWN_KEYS.contains(&key.as_str()))
         .map(|(key, value)| (key.clone(), value.clone()))
@@ -126,46 +133,95 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         let meant = did_you_mean(unknown, known.clone()).unwrap_or_else(|| format!("a step has {}", listed(known)));
         return Err(wrong(&format!("unknown field `{unknown}`; {meant}")));
     }
+    if let Some(Value::String(tool)) = call.get_mut("tool").filter(|_| !fields.contains_key("server")) {
+        *tool = tool_meant(tool).map_err(|what| wrong(&what))?;
+    }
     if !call.is_empty() {
-        step.in_words = shell_lines(&call).map_err(|what| wrong(&what))?;
+        let read = shell_lines(&call).map_err(|what| wrong(&what))?;
+        step.may_change = read.iter().map(|line| line.may_change.as_str()).max().unwrap_or_default().to_owned();
+        step.in_words = read.into_iter().filter_map(|line| line.in_words).collect();
         step.lines = lines(call).map_err(|what| wrong(&what))?;
     }
     Ok(step)
 }
 
-/// The commands of a step, as lines of the shell, as far as their words are known.
-fn shell_lines(call: &Map<String, Value>) -> Result<Vec<String>, String> {
+/// The name of the tool that a step calls, as calls have it. Of a client's own tools, capital letters differ.
+fn tool_meant(name: &str) -> Result<String, String> {
+    let known: Vec<String> = builtin(|_| Vec::new()).into_iter().map(|tool| tool.action).collect();
+    if let Some(own) = known.iter().find(|tool| tool.eq_ignore_ascii_case(name)) {
+        return Ok(own.clone());
+    }
+    // A tool of a plugin may have any name but one that is a slip of the fingers.
+    match slip(name, known.iter().map(String::as_str)) {
+        Some(meant) => Err(format!("no tool is called `{name}`; did you mean `{meant}`?")),
+        None => Ok(name.to_owned()),
+    }
+}
+
+/// A command of a step, as a line of the shell.
+struct ShellLine {
+    /// It in words, as far as these are known.
+    in_words: Option<String>,
+    /// What it may change beside the files that it names.
+    may_change: String,
+}
+
+/// The commands of a step.
+fn shell_lines(call: &Map<String, Value>) -> Result<Vec<ShellLine>, String> {
     let command = call.get("command").and_then(|command| serde_json::from_value(command.clone()).ok());
     let commands = match command {
         Some(CommandSource::One(one)) => vec![one],
         Some(CommandSource::AnyOf(several)) => several,
         None => Vec::new(),
     };
-    let read = |command: &String| shell_line(command).transpose();
-    commands.iter().filter_map(read).collect()
+    commands.iter().map(|command| shell_line(command.trim())).collect()
 }
 
-/// A command in words. A star is a word of a pattern, and a pattern is about one command without quotes.
-fn shell_line(command: &str) -> Result<Option<String>, String> {
-    let line = command.trim();
-    let Judgement { parts, touches, problem, .. } = judge(line, &Table::shipped(), Trust::default());
+/// A command. A star is a word of a pattern, and a pattern is about one command without quotes.
+fn shell_line(line: &str) -> Result<ShellLine, String> {
+    let Judgement { parts, problem, .. } = judge(line, &Table::shipped(), Trust::default());
     if let Some(problem) = problem {
         return Err(format!("`{line}`: {}", problem.what));
     }
-    // Such a file may be the plan, which no step may write.
-    let computed = |touch: &Touch| touch.access != Access::Read && touch.path.text().is_none();
-    if !line.contains('*') && touches.iter().any(computed) {
-        return Err(format!(
-            "`{line}`: which file it changes is known only when it runs, so no call is permitted; name the file"
-        ));
-    }
     let commands: Vec<_> = parts.into_iter().map(|part| part.command).collect();
-    let stars = line.split_whitespace().any(|word| matches!(word, "*" | "**"));
+    if has_background(line, &commands) {
+        let how = "leave `&` out, and let the client run it in the background";
+        return Err(format!("`{line}`: how a command in the background ends, the line does not tell; {how}"));
+    }
+    let stars = line.split_whitespace().any(|word| STARS.contains(&word));
     if stars && (commands.len() > 1 || line.contains(['"', '\''])) {
         let how = "write each command as a step of its own, and `**` for a word with blanks";
         return Err(format!("`{line}`: a star stands for words in one command without quotes; {how}"));
     }
-    Ok(in_words(line, &commands).filter(|_| !commands.is_empty()))
+    let in_words = in_words(line, &commands).filter(|_| !commands.is_empty());
+    Ok(ShellLine { in_words, may_change: may_change(line) })
+}
+
+/// Whether a command of the line runs in the background: `&` stands between its commands or after them.
+fn has_background(line: &str, commands: &[SimpleCommand]) -> bool {
+    let place = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
+    let starts = commands.iter().map(|command| place(command.span.0)).chain([line.len()]);
+    let ends = core::iter::once(0).chain(commands.iter().map(|command| place(command.span.1)));
+    ends.zip(starts).filter_map(|(from, to)| line.get(from..to)).any(|gap| {
+        let others = ["&&", "|&", "&>", ">&", "<&"];
+        others.iter().fold(gap.to_owned(), |gap, other| gap.replace(other, " ")).contains('&')
+    })
+}
+
+/// What a line may change beside the files that it names, for the person who approves it; empty: nothing.
+fn may_change(line: &str) -> String {
+    // A star stands for words that nobody knows: one is put in its place.
+    let words = line.split_whitespace().map(|word| if STARS.contains(&word) { "x" } else { word });
+    let has_star = line.split_whitespace().any(|word| STARS.contains(&word));
+    let line = if has_star { words.collect::<Vec<_>>().join(" ") } else { line.to_owned() };
+    let touches = judge(&line, &Table::shipped(), Trust::default()).touches;
+    let changed = touches.iter().filter(|touch| touch.access != Access::Read && touch.path.text().is_none());
+    let texts = changed.map(|touch| match touch.path.folder() {
+        Some(folder) => format!("files below `{folder}`"),
+        None => ANY_FILE.to_owned(),
+    });
+    // Of several, the one that says most.
+    texts.min_by_key(|text| text != ANY_FILE).unwrap_or_default()
 }
 
 /// The calls that a step permits one of.
@@ -232,6 +288,35 @@ mod tests {
     }
 
     #[test]
+    fn a_step_says_what_its_line_may_change_beside_what_it_names() {
+        for (line, text) in [
+            ("touch a && ls 2>&1", ""),
+            ("make &> log", ""),
+            ("git commit -m *", ""),
+            ("rm *", ""),
+            ("touch $X", "any file"),
+            ("psql -c 'delete from t'", "any file"),
+            ("psql -c *", "any file"),
+            ("find src -name a.pyc -delete", "files below `src`"),
+            ("find src -name a.pyc -delete && touch $X", "any file"),
+        ] {
+            let steps = plan_steps(&format!("steps:\n  - command: {line:?}\n"), "/steps").unwrap();
+            assert_eq!(steps[0].may_change, text, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_tool_may_be_written_with_small_letters() {
+        let named = |tool: &str| {
+            plan_steps(&format!("steps:\n  - {{tool: {tool}, writes: a}}\n"), "/steps").unwrap()[0].lines[0]
+                .text
+                .clone()
+        };
+        assert_eq!(named("edit"), named("Edit"));
+        assert_eq!(named("Task"), "Task (writes a)", "another tool's name");
+    }
+
+    #[test]
     fn a_plan_in_markdown_has_its_steps_in_a_block_of_code() {
         let block = "```json\n{\"steps\": [{\"command\": \"git push\"}]}\n```\n";
         let document = format!("# A plan\n\nProse: more.\n\n```sh\ngit log\n```\n\n{block}");
@@ -260,6 +345,9 @@ mod tests {
             (r#"{"steps": [{"tool": "*"}]}"#, "does not say which call"),
             (r#"{"steps": [{"command": ""}]}"#, "step 1"),
             (r#"{"steps": [{"tool": "Edit", "writes": "../x"}]}"#, "leads out of the project"),
+            (r#"{"steps": [{"tool": "Edti", "writes": "x"}]}"#, "did you mean `Edit`?"),
+            (r#"{"steps": [{"command": "sleep 1 &"}]}"#, "in the background"),
+            (r#"{"steps": [{"command": "(sleep 1 &); touch a"}]}"#, "in the background"),
         ] {
             let found = plan_steps(document, "/steps").unwrap_err();
             assert!(found.contains(fault), "{document}: {found}");

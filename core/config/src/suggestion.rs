@@ -19,6 +19,12 @@ pub fn likely_typo<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>
     near.min_by_key(|candidate| distance(candidate))
 }
 
+/// The candidate that `word` is, but for one letter in four.
+pub(crate) fn slip<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |candidate: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
+    candidates.find(|candidate| distance(candidate) <= candidate.len() / 4)
+}
+
 fn likeness(word: &str, candidate: &str) -> f64 {
     let distance = strsim::normalized_damerau_levenshtein(word, candidate);
     let begins = word.len() >= 3 && (candidate.starts_with(word) || word.starts_with(candidate));

@@ -165,6 +165,23 @@ pub enum Part {
     Unread,
 }
 
+impl Part {
+    /// What such a thing is, behind "which" or "that".
+    #[must_use]
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Policy => "is the guard's config",
+            Self::Skill => "says what a skill may do",
+            Self::State => "is the guard's state",
+            Self::Settings => "the client obeys without asking the guard",
+            Self::Program => "is the guard's own program",
+            Self::Client => "changes what a client obeys, or starts one without the guard",
+            Self::Command => "only a person may run where a project is guarded",
+            Self::Unread => "cannot be read to its end, so that it may change what is the guard's",
+        }
+    }
+}
+
 /// One simple command of a shell line.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -239,8 +239,7 @@ fn of_run(
     });
     let given = given.collect::<Result<Vec<Approval>, DenialKind>>()?;
     if let Some(path) = path {
-        of_one_file(&given, path)
-            .map_err(|why| invalid(InvalidCommand::PlanUnusable { name: name.to_string(), why }))?;
+        of_one_file(&given, name, path).map_err(&invalid)?;
     }
     let now = given
         .iter()
@@ -268,14 +267,19 @@ fn of_run(
     Ok(answered_with(json!({"status": status, "name": name, "skill": run.skill}), plan.as_ref()))
 }
 
-/// Checks that the word is about this file and no other.
-fn of_one_file(given: &[Approval], path: &str) -> Result<(), String> {
+/// Checks that the word is about the file that a person means, and no other.
+fn of_one_file(given: &[Approval], name: &str, named: &str) -> Result<(), InvalidCommand> {
     let files = given.iter().filter_map(|one| one.content.as_ref()?.as_object()).flat_map(|files| files.keys());
-    let others: Vec<&str> = files.map(String::as_str).filter(|file| *file != path).collect();
-    match others.as_slice() {
-        [] => Ok(()),
-        others => Err(format!("it is `{}` here, and not `{path}` alone", others.join("`, `"))),
+    let (meant, others): (Vec<&String>, Vec<&String>) = files.partition(|file| steps::is_meant(file, named));
+    if others.is_empty() {
+        return Ok(());
     }
+    let others: Vec<String> = others.into_iter().cloned().collect();
+    if meant.is_empty() {
+        return Err(InvalidCommand::OtherPlan { named: named.to_string(), waiting: others });
+    }
+    let why = format!("`{}` was written beside it", others.join("`, `"));
+    Err(InvalidCommand::PlanUnusable { name: name.to_string(), why })
 }
 
 /// What a gate is about, as it is now; `None`: it is about no content.
@@ -293,7 +297,7 @@ fn content(world: &mut World<'_>, run: &Run, gate: &Gate) -> Result<Option<Value
 fn answered_with(mut answer: Value, plan: Option<&Steps>) -> Value {
     if let (Some(plan), Value::Object(fields)) = (plan, &mut answer) {
         let step =
-            |step: &Step| json!({"id": step.id, "text": step.text, "permits": step.calls(), "after": step.after});
+            |step: &Step| json!({"id": step.id, "text": step.text, "permits": step.permits(), "after": step.after});
         fields.insert("path".to_string(), Value::from(plan.path.as_str()));
         fields.insert("steps".to_string(), plan.each.iter().map(step).collect());
     }

@@ -1,7 +1,8 @@
 //! Artifacts: files that a phase of a run has to produce (rules 3.3).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -204,20 +205,26 @@ fn of_file(answer: &Value, path: &str) -> Truth {
     }
 }
 
-/// The first file that has not the format, and why; or of which it is not known.
-pub(crate) fn fault(files: &Map<String, Value>, answer: &Value) -> Option<String> {
+/// What is said of a file of which no source says why.
+const UNREADABLE: &str = "it cannot be read";
+
+/// The files that have not the format, each with why; or of which it is not known.
+pub(crate) fn faults(files: &Map<String, Value>, answer: &Value) -> BTreeMap<String, String> {
     let why = |path: &String| match answer.get(path) {
         Some(Value::Bool(true)) => None,
-        Some(Value::String(why)) => Some(alloc::format!("`{path}`: {why}")),
+        Some(Value::String(why)) => Some(why.clone()),
         Some(Value::Object(unknown)) => {
-            let why = unknown.get("unknown").and_then(Value::as_str).unwrap_or("it cannot be read");
-            Some(alloc::format!("`{path}`: {why}"))
+            Some(unknown.get("unknown").and_then(Value::as_str).unwrap_or(UNREADABLE).to_string())
         }
-        _ => Some(alloc::format!("`{path}`: it cannot be read")),
+        _ => Some(UNREADABLE.to_string()),
     };
-    let mut faults = files.keys().filter_map(why);
-    let first = faults.next()?;
-    let more = faults.count();
+    files.keys().filter_map(|path| Some((path.clone(), why(path)?))).collect()
+}
+
+/// The first of these files and what is wrong with it, in words.
+pub(crate) fn first_fault(faults: &BTreeMap<String, String>) -> Option<String> {
+    let first = faults.iter().next().map(|(path, why)| alloc::format!("`{path}`: {why}"))?;
+    let more = faults.len().saturating_sub(1);
     Some(if more == 0 { first } else { alloc::format!("{first}, and {more} more files have a fault") })
 }
 

@@ -439,6 +439,13 @@ pub enum InvalidCommand {
         /// What it would be of.
         what: String,
     },
+    /// No plan that is named so waits in the session.
+    OtherPlan {
+        /// The path that was given, or the end of it.
+        named: String,
+        /// The plans that wait.
+        waiting: Vec<String>,
+    },
     /// The plan that the approval would be of cannot be carried out.
     PlanUnusable {
         /// The name that was given.

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::artifact::{Follows, fault, new_or_changed};
+use crate::artifact::{Follows, faults, first_fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
@@ -258,7 +258,7 @@ impl<'a> World<'a> {
             let Some(FactValue::Known(answer)) = self.fact(&follows(run).format(&file.artifact, &files)) else {
                 return None;
             };
-            if let Some(fault) = fault(&files, &answer) {
+            if let Some(fault) = first_fault(&faults(&files, &answer)) {
                 return Some(Err(PlanFault::of_format(fault)));
             }
         }

@@ -448,7 +448,7 @@ impl<'a> SkillPart<'a> {
     fn judge(&self, world: &mut World<'_>, run: &Run, place: Place<'_>) -> Ruling {
         let (skill, here, phase) = (self.skill, place.index, place.phase);
         let listed = if place.planned { Listed::Yes } else { self.listed(world, run, phase) };
-        let reserved = self.is_reserved(phase) && !(place.planned && self.names_no_path());
+        let reserved = if place.planned { self.names_reserved(phase) } else { self.is_reserved(phase) };
         let allowed = listed == Listed::Yes && !reserved;
         let [forbidden, global_forbidden] =
             [&phase.forbidden, &skill.global_forbidden].map(|matchers| self.any(matchers, Use::Forbid));

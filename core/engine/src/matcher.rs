@@ -395,6 +395,9 @@ impl ArgTest {
             return known;
         }
         let found = self.path.split('.').try_fold(&call.input, |value, key| value.get(key));
+        let same = |wanted: &Value, found: &Value| {
+            if is_same_path(&call.analysis, wanted, found) { Fit::Yes } else { same(wanted, found) }
+        };
         match (&self.is, found) {
             (ArgIs::Present(wanted), found) => fit(*wanted == found.is_some()),
             (_, None) => Fit::Doubt,
@@ -542,6 +545,14 @@ impl ArgIs {
 
 fn fit(yes: bool) -> Fit {
     if yes { Fit::Yes } else { Fit::No }
+}
+
+/// Whether an argument names the file that is wanted, relative to the project, in another way: clients give absolute paths.
+fn is_same_path(analysis: &CallAnalysis, wanted: &Value, found: &Value) -> bool {
+    let (Some(wanted), Some(found)) = (wanted.as_str(), found.as_str()) else { return false };
+    let wanted = wanted.trim_start_matches("./");
+    let names = |path: &PathUse| path.written == found && path.resolved.as_deref() == Some(wanted);
+    analysis.commands.is_empty() && analysis.paths.iter().any(names)
 }
 
 fn same(wanted: &Value, found: &Value) -> Fit {

@@ -1,5 +1,6 @@
 //! What is missing: the parts of a condition that do not hold, as calls, as names for a person, and in words.
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,6 +23,8 @@ pub(crate) struct Missing<'p> {
     pub(crate) words: Vec<String>,
     /// The same as phrases.
     pub(crate) phrases: Vec<String>,
+    /// The files of artifacts that have not their format, each with why.
+    pub(crate) format_faults: BTreeMap<String, String>,
 }
 
 impl Missing<'_> {

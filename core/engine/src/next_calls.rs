@@ -66,16 +66,17 @@ pub(crate) fn suggestions(
     let mut found = Suggested { searched: true, ..Suggested::default() };
     for test in wanted {
         let about = object(&test.same, verdict.call.decided(&verdict.ruling));
-        suggest(world, context, skill, Sought { matcher: &test.matcher, about }, &mut found);
+        suggest(world, context, skill, Sought { about, ..Sought::of(&test.matcher) }, &mut found);
     }
     // A call of a phase that may be entered now, or of the present one, is the second choice: only where no call would
     // supply what is missing.
     let first_ahead = ahead.first().copied().filter(|_| done == Done::Yes);
     let steps = run.steps.as_ref().filter(|_| here.is_some_and(|phase| phase.steps.is_some()));
     let steps = steps.into_iter().flat_map(Steps::ready).flat_map(|(_, step)| &step.lines);
-    for matcher in first_ahead.into_iter().flat_map(Phase::enters).chain(own).chain(steps) {
+    let lines = first_ahead.into_iter().flat_map(Phase::enters).chain(own).map(Sought::of);
+    for sought in lines.chain(steps.map(|matcher| Sought { once: true, ..Sought::of(matcher) })) {
         if found.calls.is_empty() {
-            suggest(world, context, skill, Sought { matcher, about: Map::new() }, &mut found);
+            suggest(world, context, skill, sought, &mut found);
         }
     }
     if !found.calls.is_empty() {
@@ -85,7 +86,7 @@ pub(crate) fn suggestions(
         let before = found.calls.len();
         for matcher in phase.enters() {
             if found.calls.len() == before {
-                suggest(world, context, skill, Sought { matcher, about: Map::new() }, &mut found);
+                suggest(world, context, skill, Sought::of(matcher), &mut found);
             }
         }
     }
@@ -111,6 +112,20 @@ struct Sought<'m> {
     matcher: &'m Matcher,
     /// Arguments that name what it has to be about.
     about: Map<String, Value>,
+    /// Whether a call that fails uses the line up, so that none is guessed.
+    once: bool,
+}
+
+impl<'m> Sought<'m> {
+    /// What a line selects.
+    fn of(matcher: &'m Matcher) -> Self {
+        Self { matcher, about: Map::new(), once: false }
+    }
+
+    /// Whether its commands have words that would have to be guessed.
+    fn is_guess(&self) -> bool {
+        self.once && self.matcher.commands.iter().any(|command| command.contains('*'))
+    }
 }
 
 /// The arguments that make a call about the same as this one.
@@ -138,7 +153,7 @@ fn suggest(world: &mut World<'_>, context: &Context<'_>, skill: &Skill, sought: 
     if found.calls.len() == MAX_SUGGESTIONS || !is_for(sought.matcher, context.caller) {
         return;
     }
-    let mut candidates = complete(skill, sought.matcher, context);
+    let mut candidates = if sought.is_guess() { Vec::new() } else { complete(skill, sought.matcher, context) };
     for next in &mut candidates {
         next.input.as_object_mut().into_iter().for_each(|input| put(input, &sought.about));
     }

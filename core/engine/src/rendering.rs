@@ -102,9 +102,9 @@ fn render(kind: &DenialKind) -> Rendered {
             gate: Gate::Protection,
             code: Code::SelfProtection,
             reason: match part {
-                Part::Client | Part::Command => format!("{tool} would run `{path}`, which {}", part_words(*part)),
-                Part::Unread => format!("{tool} would run a line that {}: {path}", part_words(*part)),
-                _ => format!("{tool} would change `{path}`, which {}", part_words(*part)),
+                Part::Client | Part::Command => format!("{tool} would run `{path}`, which {}", part.in_words()),
+                Part::Unread => format!("{tool} would run a line that {}: {path}", part.in_words()),
+                _ => format!("{tool} would change `{path}`, which {}", part.in_words()),
             },
             recovery: if *part == Part::Unread { PLAINER } else { OF_THE_USER }.to_string(),
         },
@@ -430,17 +430,3 @@ const OF_THE_USER: &str =
 /// How to get on where a line is not read to its end.
 const PLAINER: &str = "Write it plainer, or as several shorter lines, each in a call of its own; write long texts to \
                        files with the file tool.";
-
-/// What follows "which" in a reason, and "that" of a line.
-fn part_words(part: Part) -> &'static str {
-    match part {
-        Part::Policy => "is the guard's config",
-        Part::Skill => "says what a skill may do",
-        Part::State => "is the guard's state",
-        Part::Settings => "the client obeys without asking the guard",
-        Part::Program => "is the guard's own program",
-        Part::Client => "changes what a client obeys, or starts one without the guard",
-        Part::Command => "only a person may run where a project is guarded",
-        Part::Unread => "cannot be read to its end, so that it may change what is the guard's",
-    }
-}

@@ -150,6 +150,8 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         fields.insert("way".to_string(), way(place));
         let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));
         fields.insert("artifacts".to_string(), Value::Object(artifacts.collect()));
+        let faults = missing.format_faults;
+        fields.extend((!faults.is_empty()).then(|| ("format_faults".to_string(), json!(faults))));
         let warnings = warnings(skill, run);
         fields.extend((!warnings.is_empty()).then(|| ("warnings".to_string(), json!(warnings))));
     }
@@ -158,7 +160,7 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
 
 /// A step of the plan that is carried out.
 fn step(step: &Step) -> Value {
-    json!({"id": step.id, "state": step.state, "permits": step.calls()})
+    json!({"id": step.id, "state": step.state, "permits": step.permits()})
 }
 
 /// The files of an artifact that the run made, or that are there where none of its phases makes it.

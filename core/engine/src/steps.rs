@@ -68,12 +68,24 @@ pub struct Step {
     /// The shell lines among its calls, each [in words](crate::same_line::in_words): a line of the same words is meant too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_words: Vec<String>,
+    /// What its line may change beside the files that it names, for the person who approves it; empty: nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub may_change: String,
     /// The names of the steps that must be done before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// What became of it.
     #[serde(default, skip_serializing_if = "StepState::is_open")]
     pub state: StepState,
+}
+
+/// Whether a person means the plan of this path: they name the path or the end of it, with or without its ending.
+#[must_use]
+pub fn is_meant(path: &str, named: &str) -> bool {
+    let named = named.trim_start_matches("./");
+    let is_end = |path: &str| path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/'));
+    let plain = path.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map(|(plain, _)| plain);
+    !named.is_empty() && (is_end(path) || plain.is_some_and(is_end))
 }
 
 /// What became of a step.
@@ -97,6 +109,14 @@ impl Step {
     pub fn calls(&self) -> Option<String> {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         (!lines.is_empty()).then(|| lines.join(" or "))
+    }
+
+    /// The same for the person who approves them: with what they may change besides.
+    #[must_use]
+    pub fn permits(&self) -> Option<String> {
+        let more =
+            if self.may_change.is_empty() { String::new() } else { format!(" (may change {})", self.may_change) };
+        self.calls().map(|calls| calls + &more)
     }
 }
 
@@ -190,6 +210,13 @@ impl Steps {
     #[must_use]
     pub fn are_done(&self) -> bool {
         !self.each.is_empty() && self.each.iter().all(|step| !step.lines.is_empty() && step.state == StepState::Done)
+    }
+
+    /// Whether there are calls in it, and each of them succeeded: what is left is prose.
+    #[must_use]
+    pub fn calls_are_done(&self) -> bool {
+        let mut calls = self.each.iter().filter(|step| !step.lines.is_empty()).peekable();
+        calls.peek().is_some() && calls.all(|step| step.state == StepState::Done)
     }
 
     /// What is left of the plan.

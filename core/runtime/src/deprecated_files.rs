@@ -32,7 +32,7 @@ fn selected(root: &Path, patterns: &[String]) -> Vec<String> {
     let key = FactKey::new("contents", &json!(patterns));
     let mut facts = Facts::new();
     let policy = Policy::default();
-    gather(World { root, project: None, policy: &policy }, std::slice::from_ref(&key), &mut facts);
+    gather(World { root, project: None, policy: &policy, trial: None }, std::slice::from_ref(&key), &mut facts);
     match facts.remove(&key).map(|fact| fact.value) {
         Some(FactValue::Known(Value::Object(files))) => files.into_iter().map(|(path, _)| path).collect(),
         _ => Vec::new(),

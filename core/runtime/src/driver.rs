@@ -40,6 +40,7 @@ use crate::runtime::Runtime;
 use crate::servers::is_among;
 use crate::sessions::is_strict;
 use crate::snapshot::SessionChange;
+use crate::step_trial::StepTrial;
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub struct Driver<'a> {
@@ -263,8 +264,10 @@ impl<'a> Driver<'a> {
         }
         let policies = &self.runtime.policies;
         self.loaded.own.policy = policies.with_instance(&self.loaded.own.policy, &self.state, &event, !open)?;
-        let gather =
-            |policy: &_, keys: &[_], found: &mut _| facts::gather(facts::World::of(&self.project, policy), keys, found);
+        let trial = StepTrial::new(self.runtime, &self.project.root);
+        let gather = |policy: &_, keys: &[_], found: &mut _| {
+            facts::gather(facts::World::of(&self.project, policy).trying(&trial), keys, found)
+        };
         let keep = |skill: &Skill| if open { Ok(()) } else { policies.keep(skill) };
         let decided = decide(&mut self.loaded.own.policy, &self.state, &event, gather, keep)?;
         Ok((event, decided))

@@ -21,7 +21,7 @@ mod session;
 use phasegate_core::{FactKey, FactValue, Facts};
 
 pub(crate) use self::files::is_ignored;
-pub use self::source::{FactSource, Registered, World};
+pub use self::source::{FactSource, Registered, Trial, World};
 pub(crate) use self::tracked::git_folder;
 
 /// Every source of facts.
@@ -67,7 +67,11 @@ mod tests {
 
     fn ask(root: &Path, key: FactKey) -> FactValue {
         let mut facts = Facts::new();
-        gather(World { root, project: None, policy: &Policy::default() }, std::slice::from_ref(&key), &mut facts);
+        gather(
+            World { root, project: None, policy: &Policy::default(), trial: None },
+            std::slice::from_ref(&key),
+            &mut facts,
+        );
         facts.remove(&key).unwrap().value
     }
 
@@ -176,7 +180,7 @@ mod tests {
         assert!(count.check(&json!({"path": "a"})).unwrap_err().contains("text"));
         assert_eq!(
             count.gather(
-                World { root: Path::new("/"), project: None, policy: &Policy::default() },
+                World { root: Path::new("/"), project: None, policy: &Policy::default(), trial: None },
                 &json!({"file": "a"})
             ),
             FactValue::Unknown

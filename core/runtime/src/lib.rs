@@ -36,6 +36,7 @@ mod outer;
 pub mod failure_mode;
 pub mod seen;
 pub mod runtime;
+pub mod step_trial;
 pub mod first_look;
 pub mod audit;
 pub mod loaded;

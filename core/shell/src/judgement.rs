@@ -148,6 +148,30 @@ impl Pattern {
         Some(text)
     }
 
+    /// The folder that a path known in part is in; `None`: it may be anywhere.
+    #[must_use]
+    pub fn folder(&self) -> Option<String> {
+        let Some(Piece::Text(start)) = self.0.first() else {
+            let here = self.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob));
+            return here.then(|| ".".to_owned());
+        };
+        let rest = self.0.get(1..).unwrap_or(&[]);
+        // What a search finds lies below the folder in which it starts.
+        let below = |piece: &Piece| match piece {
+            Piece::Text(text) => !text.contains(".."),
+            Piece::Glob | Piece::Tree => true,
+            Piece::Any | Piece::Home => false,
+        };
+        if !rest.iter().all(below) {
+            return None;
+        }
+        Some(match start.rsplit_once('/') {
+            Some(("", _)) => "/".to_owned(),
+            Some((folder, _)) => folder.to_owned(),
+            None => ".".to_owned(),
+        })
+    }
+
     /// This pattern and behind it another one, with texts that stand beside each other as one.
     #[must_use]
     pub fn then(&self, behind: &Self) -> Self {

@@ -9,6 +9,7 @@ use phasegate_core::{FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
+use phasegate_runtime::step_trial::StepTrial;
 use phasegate_runtime::{Project, Runtime};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -55,8 +56,8 @@ struct Follows<'a> {
     waits: Map<String, Value>,
     /// Whether a person rejected these files.
     rejected: bool,
-    /// What its phase still needs, in words.
-    needs: Vec<String>,
+    /// The files that have not the format which its phase asks for, each with why.
+    format_faults: Map<String, Value>,
 }
 
 /// What the session waits for under the name of an artifact, and where its runs stand.
@@ -81,9 +82,9 @@ impl Stands {
         let gate = self.waiting.iter().find(of_run);
         let files = gate.and_then(|gate| gate.get("files")).and_then(Value::as_object);
         let rejected = gate.and_then(|gate| gate.get("rejected")) == Some(&Value::Bool(true));
-        let needs = self.runs.iter().find(of_run).and_then(|run| run.get("needs")?.as_array());
-        let needs = needs.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        Follows { run: run.clone(), session, waits: files.cloned().unwrap_or_default(), rejected, needs }
+        let faults = self.runs.iter().find(of_run).and_then(|run| run.get("format_faults")?.as_object());
+        let (waits, format_faults) = (files.cloned().unwrap_or_default(), faults.cloned().unwrap_or_default());
+        Follows { run: run.clone(), session, waits, rejected, format_faults }
     }
 }
 
@@ -115,11 +116,12 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
     let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
     let known = sessions(&project)?.known;
     let phases = ready.policy.skills.iter().flat_map(|skill| skill.phases.iter().map(move |phase| (skill, phase)));
+    let trial = StepTrial::new(&runtime, &project.root);
     let mut plans: Vec<Plan> = Vec::new();
     for (skill, file) in phases.filter_map(|(skill, phase)| Some((skill, phase.steps.as_deref()?))) {
         let mut told = Facts::new();
         let asked = [file.fact.clone(), file.content.fact.clone()];
-        facts::gather(World::of(&project, &ready.policy), &asked, &mut told);
+        facts::gather(World::of(&project, &ready.policy).trying(&trial), &asked, &mut told);
         let mut known_of = |key| match told.remove(key).map(|fact| fact.value) {
             Some(FactValue::Known(Value::Object(files))) => files,
             _ => Map::new(),
@@ -170,10 +172,8 @@ impl Among<'_> {
 impl Among<'_> {
     /// What is wrong with the format of a file, where a run that goes on waits for it.
     fn format_fault(&self, path: &str) -> Option<String> {
-        let names = format!("`{path}`: ");
-        let live = self.follows.iter().filter(|one| one.run.status == Status::Active);
-        live.flat_map(|one| &one.needs)
-            .find_map(|need| Some(need.split_once(&names)?.1.trim_end_matches(')').to_owned()))
+        let mut live = self.follows.iter().filter(|one| one.run.status == Status::Active);
+        live.find_map(|one| one.format_faults.get(path)?.as_str().map(str::to_owned))
     }
 }
 
@@ -199,11 +199,15 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     let proposed = among.proposes(&path, digest);
     let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == *digest);
     let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
+    // What is left in prose is the person's, who ended it.
+    let is_over = |one: &Follows<'_>| {
+        one.run.status == Status::Finished || one.run.steps.as_ref().is_some_and(steps::Steps::calls_are_done)
+    };
     let (status, one) = match (carried, proposed) {
         (Some(one), _) if is_live(one) => (executing(one), Some(one)),
         (_, Some(one)) if one.rejected => ("rejected", Some(one)),
         (_, Some(one)) => ("proposed", Some(one)),
-        (Some(one), None) if of_digest(one) && one.run.status == Status::Finished => ("completed", Some(one)),
+        (Some(one), None) if of_digest(one) && is_over(one) => ("completed", Some(one)),
         (Some(one), None) if of_digest(one) => ("cancelled", Some(one)),
         _ => ("draft", None),
     };

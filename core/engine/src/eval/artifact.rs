@@ -1,12 +1,13 @@
 //! Whether an artifact is what a condition wants it to be (rules 3.3).
 
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 
 use serde_json::{Map, Value};
 
 use super::{Missing, UNKNOWN_FILES, World, follows};
-use crate::artifact::{ArtifactTest, Marks, Question, fault, new_or_changed};
+use crate::artifact::{ArtifactTest, Marks, Question, faults, first_fault, new_or_changed};
 use crate::condition::Condition;
 use crate::fact::FactValue;
 use crate::fact_test::Truth;
@@ -59,12 +60,11 @@ impl World<'_> {
         test.marks.as_ref().and_then(counts).map(|places| format!(" ({places})")).unwrap_or_default()
     }
 
-    /// The first file of an artifact that has not its format, with what is wrong with it, where that was asked for.
-    fn format_fault(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> Option<String> {
-        let answer = self.facts.get(&follows(run).format(artifact, files))?;
-        match &answer.value {
-            FactValue::Known(answer) => fault(files, answer),
-            FactValue::Absent | FactValue::Unknown => None,
+    /// The files of an artifact that have not its format, with what is wrong with each, where that was asked for.
+    fn format_faults(&self, artifact: &str, files: &Map<String, Value>, run: &Run) -> BTreeMap<String, String> {
+        match self.facts.get(&follows(run).format(artifact, files)).map(|answer| &answer.value) {
+            Some(FactValue::Known(answer)) => faults(files, answer),
+            None | Some(FactValue::Absent | FactValue::Unknown) => BTreeMap::new(),
         }
     }
 
@@ -100,10 +100,12 @@ impl World<'_> {
             return;
         }
         let files = self.in_run(&test.content, run);
-        let fault = match &files {
-            Value::Object(files) if test.format.is_some() => self.format_fault(&test.name, files, run),
-            _ => None,
+        let faults = match &files {
+            Value::Object(files) if test.format.is_some() => self.format_faults(&test.name, files, run),
+            _ => BTreeMap::new(),
         };
+        let fault = first_fault(&faults);
+        out.format_faults.extend(faults);
         let found = if fault.is_some() { String::new() } else { self.found(test, &files, run) };
         let words = fault.as_ref().map(|fault| format!(" in its format: {fault}")).unwrap_or_default();
         out.words.push(format!("{condition}{words}{found}"));

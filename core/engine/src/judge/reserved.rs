@@ -4,9 +4,10 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::SkillPart;
-use crate::analysis::{Access, PathUse, SimpleCommand, UNNAMED, Verdict, Word};
-use crate::matcher::{Matcher, Subject, Use};
+use crate::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNNAMED, Verdict, Word};
+use crate::matcher::{Matcher, PathTest, Subject, Use};
 use crate::policy::Phase;
+use crate::redacted::Fit;
 use crate::tool::{Call, SHELL};
 
 impl SkillPart<'_> {
@@ -34,10 +35,19 @@ impl SkillPart<'_> {
         writes.any(|writes| self.may_mean_by(&call, core::slice::from_ref(writes)).is_some())
     }
 
-    /// Whether nothing in the call says of a path: what a person approved of it by its tool is all that there is to know.
-    pub(super) fn names_no_path(&self) -> bool {
-        let analysis = &self.call.analysis;
-        analysis.commands.is_empty() && analysis.paths.is_empty() && analysis.in_project.is_empty()
+    /// Whether the call names such an artifact as a file that it writes. Of a call that a person approved, that is all that
+    /// counts: what else it may change, they were told.
+    pub(super) fn names_reserved(&self, phase: &Phase) -> bool {
+        let CallAnalysis { paths, in_project, .. } = &self.call.analysis;
+        let written = |path: &&PathUse| path.access != Access::Read && !path.folder && path.below.is_empty();
+        let names = |line: &&Matcher| {
+            let named = |test: &PathTest| {
+                in_project.values().any(|path| test.pattern.fits(path))
+                    || paths.iter().filter(written).any(|path| test.fits_path(path, Use::Forbid) == Fit::Yes)
+            };
+            line.paths.iter().any(named)
+        };
+        self.reserved(phase).filter(names).any(|line| self.may_mean(core::slice::from_ref(line)).is_some())
     }
 
     /// Whether all that the call changes are folders that it makes.

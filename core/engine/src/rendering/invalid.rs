@@ -62,6 +62,9 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
         Invalid::PlanUnusable { name, why } => format!("`{name}` cannot be approved as it is: {}", one_line(why)),
+        Invalid::OtherPlan { named, waiting } => {
+            format!("no plan `{}` waits in this session, only `{}`", one_line(named), waiting.join("`, `"))
+        }
         Invalid::ChangedSinceShown { name, what } => of_what(name, what, "changed after the agent's turn ended"),
         Invalid::NothingApproved { name, approved } => {
             format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
@@ -112,6 +115,7 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ElementFinished { .. }
         | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::OtherPlan { .. } => "name that one; `phasegate plan list` lists all plans, with their sessions",
         Invalid::PlanUnusable { .. } => {
             "let the agent write it anew, as one file that lists its steps, and remove others; `phasegate plan show` shows what \
              each means"

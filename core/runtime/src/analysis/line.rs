@@ -140,7 +140,8 @@ fn expand_home(Pattern(pieces): &mut Pattern, home: &str) {
 pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
     let named = judged.touches.iter().filter_map(|touch| {
         let changes = matches!(touch.access, Access::Write | Access::Remove);
-        let written = touch.path.text().or_else(|| changes.then(|| folder_of(&touch.path)))?;
+        let folder = || touch.path.folder().unwrap_or_else(|| UNKNOWN.to_owned());
+        let written = touch.path.text().or_else(|| changes.then(folder))?;
         let part = touch.part.and_then(|number| judged.parts.get(usize::try_from(number).ok()?));
         let named = || Word::Known(written.clone());
         let redirected = |part: &Part| part.command.redirections.iter().any(|(_, word)| *word == named());
@@ -158,29 +159,6 @@ pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
     let read =
         computed.map(|(number, _)| PathUse { command: Some(number), ..PathUse::new(UNKNOWN.to_owned(), Access::Read) });
     named.flatten().chain(anywhere).chain(read).collect()
-}
-
-/// The folder that a path known in part is in; anything where it may be anywhere.
-fn folder_of(path: &Pattern) -> String {
-    let Some(Piece::Text(start)) = path.0.first() else {
-        let here = path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob));
-        return if here { ".".to_owned() } else { UNKNOWN.to_owned() };
-    };
-    let rest = path.0.get(1..).unwrap_or(&[]);
-    // What a search finds lies below the folder in which it starts.
-    let below = |piece: &Piece| match piece {
-        Piece::Text(text) => !text.contains(".."),
-        Piece::Glob | Piece::Tree => true,
-        Piece::Any | Piece::Home => false,
-    };
-    if !rest.iter().all(below) {
-        return UNKNOWN.to_owned();
-    }
-    match start.rsplit_once('/') {
-        Some(("", _)) => "/".to_owned(),
-        Some((folder, _)) => folder.to_owned(),
-        None => ".".to_owned(),
-    }
 }
 
 /// What a line can do, as labels.

@@ -264,7 +264,10 @@ mod tests {
         }
 
         fn look(&self, pattern: &str) -> FactValue {
-            Files::gather(World { root: &self.root, project: None, policy: &Policy::default() }, &pattern.to_owned())
+            Files::gather(
+                World { root: &self.root, project: None, policy: &Policy::default(), trial: None },
+                &pattern.to_owned(),
+            )
         }
 
         /// Whether `change` shows in what the pattern selects.

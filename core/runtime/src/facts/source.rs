@@ -1,7 +1,9 @@
 //! What a source of facts is.
 
+use std::fmt::Debug;
 use std::path::Path;
 
+use phasegate_core::steps::Step;
 use phasegate_core::{FactValue, Policy};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
@@ -18,13 +20,28 @@ pub struct World<'a> {
     pub policy: &'a Policy,
     /// The project whose sessions are kept; `None` where nothing is.
     pub project: Option<&'a Project>,
+    /// What tries steps of plans; `None`: none are tried.
+    pub trial: Option<&'a dyn Trial>,
+}
+
+/// Tries steps of plans as calls, before a person approves them.
+pub trait Trial: Debug {
+    /// Why no call of the step can ever be made, in a project whose plans these patterns select; `None`: one can, as far as
+    /// that is known before.
+    fn fault(&self, step: &Step, plans: &[String]) -> Option<String>;
 }
 
 impl<'a> World<'a> {
     /// A project and its sessions.
     #[must_use]
     pub fn of(project: &'a Project, policy: &'a Policy) -> Self {
-        Self { root: &project.root, project: Some(project), policy }
+        Self { root: &project.root, project: Some(project), policy, trial: None }
+    }
+
+    /// The same, where steps of plans are tried.
+    #[must_use]
+    pub fn trying(self, trial: &'a dyn Trial) -> Self {
+        Self { trial: Some(trial), ..self }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use phasegate_config::plan_steps;
 use phasegate_core::FactValue;
+use phasegate_core::steps::Step;
 use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,18 +28,26 @@ impl FactSource for Steps {
     type Arguments = Arguments;
 
     fn gather(world: World<'_>, arguments: &Arguments) -> FactValue {
-        let found = listing::each(world.root, &arguments.paths, &|bytes| arguments.of(bytes));
+        let Arguments { paths, .. } = arguments;
+        let fault = |step: &Step| world.trial?.fault(step, paths);
+        let found = listing::each(world.root, paths, &|bytes| arguments.of(bytes, &fault));
         found.map_or(FactValue::Unknown, |files| FactValue::Known(json!(files)))
     }
 }
 
 impl Arguments {
-    /// The steps in a file, with the digest of what was read; or why it has none, as a text.
-    pub(crate) fn of(&self, bytes: &[u8]) -> Value {
+    /// The steps in a file, with the digest of what was read; or why it has none that can be carried out, as a text.
+    pub(crate) fn of(&self, bytes: &[u8], fault: &dyn Fn(&Step) -> Option<String>) -> Value {
         let text = String::from_utf8_lossy(bytes);
-        match plan_steps(&text, &self.at) {
-            Ok(steps) => json!({"sha256": sha256_hex(bytes), "steps": steps}),
-            Err(fault) => Value::from(fault),
+        let steps = match plan_steps(&text, &self.at) {
+            Ok(steps) => steps,
+            Err(fault) => return Value::from(fault),
+        };
+        let faults: Vec<String> = steps.iter().filter_map(fault).collect();
+        if faults.is_empty() {
+            json!({"sha256": sha256_hex(bytes), "steps": steps})
+        } else {
+            Value::from(faults.join("\n"))
         }
     }
 }
@@ -51,9 +60,9 @@ mod tests {
     fn a_plan_is_told_with_its_digest() {
         let arguments = Arguments { paths: Vec::new(), at: "/steps".into() };
         let bytes = br#"{"steps": ["prose"]}"#;
-        let told = arguments.of(bytes);
+        let told = arguments.of(bytes, &|_| None);
         assert_eq!(told["sha256"], sha256_hex(bytes));
         assert_eq!(told["steps"][0]["text"], "prose");
-        assert!(arguments.of(b"# Prose").as_str().unwrap().contains("no list"));
+        assert!(arguments.of(b"# Prose", &|_| None).as_str().unwrap().contains("no list"));
     }
 }

@@ -105,7 +105,7 @@ impl Files {
             }
         }
         match &self.live {
-            Some(root) => facts::gather(facts::World { root, project: None, policy }, &unstated, facts),
+            Some(root) => facts::gather(facts::World { root, project: None, policy, trial: None }, &unstated, facts),
             None => facts.extend(unstated.into_iter().map(|key| (key, FactValue::Unknown.into()))),
         }
     }
@@ -126,7 +126,7 @@ impl Files {
         }
         if key.source() == "steps" {
             let asked = steps::Arguments::deserialize(&args).ok()?;
-            return self.each(&asked.paths, &|bytes| asked.of(bytes)).filter(|_| self.live.is_none());
+            return self.each(&asked.paths, &|bytes| asked.of(bytes, &|_| None)).filter(|_| self.live.is_none());
         }
         if matches!(key.source(), "pointer" | "format") {
             return self.documents(policy, key).filter(|_| self.live.is_none());
