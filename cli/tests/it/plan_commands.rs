@@ -33,11 +33,15 @@ fn write(world: &World, session: &str, command: &str) {
 
 /// The agent of the session writes its plan of these steps, in a call of this name.
 fn write_steps(world: &World, session: &str, command: &str, steps: &Value) {
-    let (path, text) = (format!("plans/{session}.json"), json!({"steps": steps}).to_string());
-    let input = json!({"file_path": world.root().join(&path), "content": text});
-    let id = format!("w-{command}");
-    assert_eq!(reply(&call(world, session, &id, "Write", &input)), Reply::Silent);
-    world.write(&path, &text);
+    write_file(world, session, &format!("plans/{session}.json"), &format!("w-{command}"), steps);
+}
+
+/// The agent of the session writes a plan of these steps, in a call of this id.
+fn write_file(world: &World, session: &str, path: &str, id: &str, steps: &Value) {
+    let text = json!({"steps": steps}).to_string();
+    let input = json!({"file_path": world.root().join(path), "content": text});
+    assert_eq!(reply(&call(world, session, id, "Write", &input)), Reply::Silent);
+    world.write(path, &text);
     let answer =
         json!({"tool_name": "Write", "tool_input": input, "tool_use_id": id, "tool_response": {"type": "text"}});
     frame(world, session, "PostToolUse", answer);
@@ -147,4 +151,21 @@ fn a_plan_that_was_ended_with_its_prose_alone_left_is_completed() {
     assert!(world.run(&["plan", "list"], 0).contains("executing"));
     world.run(&["plan", "off", "--session", "one"], 0);
     assert!(world.run(&["plan", "list"], 0).contains("completed"));
+}
+
+#[test]
+fn a_plan_that_another_session_rewrote_is_that_ones() {
+    let world = planned(&["one", "two"]);
+    write_file(&world, "two", "plans/one.json", "over", &json!([{"command": "touch other"}]));
+    frame(&world, "one", "UserPromptSubmit", json!({"prompt": "go on"}));
+    let listed = world.run(&["plan", "list"], 0);
+    let line = listed.lines().find(|line| line.starts_with("plans/one.json")).unwrap();
+    assert!(line.contains("proposed: session two"), "{listed}");
+    let refused = world.phasegate(&["plan", "approve", "--session", "one"]).output().unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(text.contains("another session rewrote `plans/one.json`"), "{text}");
+    assert!(!runs(&world, "one", "touch other"));
+    write(&world, "one", "touch mine");
+    assert!(world.run(&["plan", "approve", "--session", "one"], 0).contains("touch mine"));
+    assert!(runs(&world, "one", "touch mine"));
 }

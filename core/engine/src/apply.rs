@@ -14,16 +14,17 @@ use serde_json::Value;
 use self::runs::{change_run, ended, has_part, keep};
 use crate::asked::{self, Question, Yes};
 use crate::cause::{By, SessionSource};
-use crate::change::{Change, Proved, VisitIs};
+use crate::change::Change;
 use crate::elements;
 use crate::outcome::CallOutcome;
 use crate::pins::Pin;
 use crate::plan::PlanProgress;
 use crate::policy::Scope;
+use crate::proved::{Proved, VisitIs};
 use crate::safety::SAFETY_OBLIGATION;
 use crate::state::{
     AgentInfo, Children, Evidence, FailedBack, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall,
-    Project, Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,
+    OwnFile, Project, Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,
 };
 use crate::steps::StepState;
 use crate::tallies;
@@ -58,6 +59,7 @@ impl Project {
                 }
             }
             Change::ToolAccepted { server, tool } => self.accept_tool(server, tool),
+            Change::OwnFilesWritten { call, paths } => self.own_files_written(call, paths),
             Change::SafetyRegistered { scope: Scope::Project, entry } => {
                 Arc::make_mut(&mut self.safety).register(entry)
             }
@@ -69,6 +71,14 @@ impl Project {
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
+    }
+
+    fn own_files_written(&mut self, call: &str, paths: &[String]) {
+        self.own_files.retain(|known| !paths.contains(&known.path));
+        let new = paths.iter().map(|path| OwnFile { path: path.clone(), call: call.into() });
+        self.own_files.extend(new);
+        let surplus = self.own_files.len().saturating_sub(OBJECTS);
+        self.own_files.drain(..surplus);
     }
 
     fn accept_tool(&mut self, server: &str, tool: &str) {

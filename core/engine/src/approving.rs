@@ -231,7 +231,10 @@ fn of_run(
         if given.into_iter().any(|(run, gate)| gate.name == name && world.passed(gate, run).holds()) {
             return Err(invalid(InvalidCommand::AlreadyApproved { name: name.to_string() }));
         }
-        return Err(invalid(InvalidCommand::NothingWaits { name: name.to_string(), waiting: known }));
+        return Err(invalid(match rewritten(world, policy, draft.state(), name) {
+            Some(path) => InvalidCommand::Rewritten { path },
+            None => InvalidCommand::NothingWaits { name: name.to_string(), waiting: known },
+        }));
     };
     let given = gates.into_iter().map(|gate| {
         let content = content(world, &run, &gate).map_err(&invalid)?;
@@ -265,6 +268,20 @@ fn of_run(
     }
     let status = if word == Word::Yes { "approved" } else { "rejected" };
     Ok(answered_with(json!({"status": status, "name": name, "skill": run.skill}), plan.as_ref()))
+}
+
+/// The file that a live run wrote to have it approved under this name, and that another session wrote after it.
+fn rewritten(world: &World<'_>, policy: &Policy, state: &State, name: &str) -> Option<String> {
+    live(policy, state).into_iter().find_map(|Live { run, skill }| {
+        let mut found = None;
+        for condition in skill.phases.iter().flat_map(Phase::conditions) {
+            condition.each_gate(&mut |gate| {
+                let content = gate.content.as_ref().filter(|_| gate.name == name && found.is_none());
+                found = content.and_then(|content| world.rewritten(content, run)).or(found.take());
+            });
+        }
+        found
+    })
 }
 
 /// Checks that the word is about the file that a person means, and no other.

@@ -160,12 +160,13 @@ pub(crate) fn agent_kind(state: &State, event: &Event) -> String {
     known.map(|agent| agent.kind.clone()).unwrap_or_default()
 }
 
-/// What a line changes, as far as that is known, where a skill asks whether files are as they were.
+/// What a call changes, as far as that is known, where a skill asks whether files are as they were or as a call wrote them.
 fn writes(policy: &Policy, call: &Call) -> Vec<String> {
     let changes = |path: &&PathUse| path.access != Access::Read && path.written != UNNAMED && path.written != UNKNOWN;
     let written = call.analysis.paths.iter().filter(changes).filter_map(|path| path.resolved.clone());
-    let skills = || policy.skills.iter().chain(&policy.earlier);
-    if !call.tool.labels.contains(SHELL) || !skills().any(Skill::asks_whether_unchanged) {
+    let mut skills = policy.skills.iter().chain(&policy.earlier);
+    let of_line = call.tool.labels.contains(SHELL) && skills.any(Skill::asks_whether_unchanged);
+    if !of_line && !policy.asks_what_was_written() {
         return Vec::new();
     }
     written.take(MAX_WRITES).collect()

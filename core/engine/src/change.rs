@@ -18,10 +18,9 @@ use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
 use crate::policy::{Mode, Scope};
+use crate::proved::Proved;
 use crate::safety::Entry;
-use crate::state::{
-    Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, TiedAgent, Uncounted,
-};
+use crate::state::{Approval, Children, DeprecatedFile, Held, OpenCall, Run, Shown, SpentEdge, Status, TiedAgent};
 use crate::steps::{StepState, Steps};
 
 /// One change of a [`State`]. An event leads to a list of them, which [`State::apply`] applies in order.
@@ -389,6 +388,13 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         tools: Vec<SeenTool>,
     },
+    /// A call wrote files of artifacts of which each run has its own.
+    OwnFilesWritten {
+        /// The session of the call, and its number there.
+        call: String,
+        /// The paths of the files.
+        paths: Vec<String>,
+    },
     /// A person accepted a changed tool as it is now.
     ToolAccepted {
         /// The name of the server.
@@ -481,56 +487,6 @@ pub enum Change {
     },
 }
 
-/// What the outcome of a call means to one run in which it was decided.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Proved {
-    /// The id of the run.
-    pub run: String,
-    /// The index of the phase in which the call was decided.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub phase: usize,
-    /// The number of the visit in which it was decided.
-    pub visit: u32,
-    /// The numbers of the conditions that it proved.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub atoms: Vec<u32>,
-    /// For those of them that name a fact that has to be as it was: its value then; `null` if it was unknown.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub as_of: BTreeMap<u32, Value>,
-    /// For those of them, proven or undone, that compare what a call is about: the values of each comparison.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub about: BTreeMap<u32, Vec<Vec<String>>>,
-    /// The numbers of the conditions that do not hold any more, as the newest call ended otherwise.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub undone: Vec<u32>,
-    /// What it means to the visit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visit_is: Option<VisitIs>,
-    /// The conditions that it is about and did not prove, and why.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uncounted: Vec<Uncounted>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(index: &usize) -> bool {
-    *index == 0
-}
-
-/// What the outcome of a call means to a visit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum VisitIs {
-    /// A call of the present visit succeeded: the run cannot return to the phase before.
-    Settled,
-    /// A result of the present visit is a failure.
-    Failed,
-    /// A result of the present visit is a success, after a failure. The run cannot return either.
-    Recovered,
-    /// A call of the visit that the run could return to failed.
-    EarlierFailed,
-}
-
 /// A tool as its server describes it now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -596,6 +552,7 @@ impl Change {
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
+            | Self::OwnFilesWritten { .. }
             | Self::AccessSet { .. }
             | Self::SafetyApproved { .. } => Scope::Project,
             Self::Seen { .. }

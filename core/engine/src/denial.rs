@@ -439,6 +439,11 @@ pub enum InvalidCommand {
         /// What it would be of.
         what: String,
     },
+    /// Another session wrote the file after the one that it would be approved in.
+    Rewritten {
+        /// The path of the file.
+        path: String,
+    },
     /// No plan that is named so waits in the session.
     OtherPlan {
         /// The path that was given, or the end of it.

@@ -21,7 +21,7 @@ use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::plan::{Plan, PlanFault, PlanFile};
 use crate::policy::{Optional, Phase};
-use crate::state::{Children, Evidence, OpenCall, Run, State};
+use crate::state::{Children, Evidence, OpenCall, OwnFile, Run, State};
 use crate::steps::Steps;
 use crate::tool::Call;
 
@@ -36,8 +36,12 @@ pub(crate) struct World<'a> {
     assumed: BTreeSet<Gate>,
     /// The provisional runs with an open call of the phase they are in.
     held: Vec<String>,
-    /// The paths that calls may still change.
+    /// The paths that lines may still change.
     open: Vec<String>,
+    /// The paths that calls may still write, with those that lines may.
+    writing: Vec<String>,
+    /// Which call wrote which file last of the artifacts of which each run has its own.
+    own_files: Vec<OwnFile>,
     wanted: Vec<FactKey>,
     instances: Vec<Instance>,
 }
@@ -60,6 +64,8 @@ impl<'a> World<'a> {
             assumed: BTreeSet::new(),
             held: Vec::new(),
             open: Vec::new(),
+            writing: Vec::new(),
+            own_files: Vec::new(),
             wanted: Vec::new(),
             instances: Vec::new(),
         }
@@ -119,7 +125,7 @@ impl<'a> World<'a> {
     /// As `now`: where only what is new or changed counts, that is what changed since a phase that produces it was entered.
     pub(crate) fn in_run(&mut self, content: &Content, run: &Run) -> Value {
         let now = self.now(content);
-        counting(content, run, now)
+        self.counting(content, run, now)
     }
 
     /// Whether a person rejected what the gate is about, in this run, and it is what it was then.
@@ -127,6 +133,36 @@ impl<'a> World<'a> {
         let Some(content) = gate.content.as_ref().filter(|_| !run.rejected.is_empty()) else { return false };
         let now = self.in_run(content, run);
         run.rejected.iter().any(|no| no.gate == *gate && no.content.as_ref() == Some(&now))
+    }
+
+    /// What counts of a content in a run: what is new or changed since a phase that produces it was entered, and where only
+    /// that counts, what a call of the run wrote since.
+    fn counting(&self, content: &Content, run: &Run, now: Value) -> Value {
+        let Some(atom) = content.since else { return now };
+        let entered = newest_of(run, atom, |_| true);
+        // What the run's own calls wrote counts, also where the same text was there before.
+        let (Some(by), Value::Object(files)) = (content.by, &now) else {
+            return new_or_changed(now, entered.map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null)));
+        };
+        let since = entered.map_or(run.visit, |entered| entered.visit);
+        let of_run = |path: &String| {
+            let last = self.own_files.iter().find(|one| one.path == *path);
+            run.evidence.iter().any(|one| {
+                let of_last = last.is_none_or(|last| one.is_of_call(&last.call));
+                one.atom == by && one.visit >= since && one.wrote(path) && of_last
+            })
+        };
+        files.iter().filter(|(path, _)| of_run(path)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
+    }
+
+    /// The file of a content that a call of the run wrote, and after it another run's.
+    pub(crate) fn rewritten(&self, content: &Content, run: &Run) -> Option<String> {
+        let by = content.by?;
+        let is_others = |one: &&OwnFile| {
+            let mut own = run.evidence.iter().filter(|proof| proof.atom == by && proof.wrote(&one.path)).peekable();
+            own.peek().is_some() && !own.any(|proof| proof.is_of_call(&one.call))
+        };
+        self.own_files.iter().find(is_others).map(|one| one.path.clone())
     }
 
     /// Whether facts of this source were asked for.
@@ -137,7 +173,7 @@ impl<'a> World<'a> {
     /// As `in_run`, where it was asked for; `None`: it was not.
     pub(crate) fn seen_in_run(&self, content: &Content, run: &Run) -> Option<Value> {
         let FactValue::Known(now) = self.facts.get(&content.fact)?.value.clone() else { return None };
-        Some(counting(content, run, now))
+        Some(self.counting(content, run, now))
     }
 
     /// Whether what a proof is about is as it was then.
@@ -413,20 +449,6 @@ impl<'a> World<'a> {
             }
         }
     }
-}
-
-/// What counts of a content in a run: what is new or changed since a phase that produces it was entered, and where only that
-/// counts, what a call of the run wrote since.
-fn counting(content: &Content, run: &Run, now: Value) -> Value {
-    let Some(atom) = content.since else { return now };
-    let entered = newest_of(run, atom, |_| true);
-    // What the run's own calls wrote counts, also where the same text was there before.
-    let (Some(by), Value::Object(files)) = (content.by, &now) else {
-        return new_or_changed(now, entered.map(|entered| entered.as_of.as_ref().unwrap_or(&Value::Null)));
-    };
-    let since = entered.map_or(run.visit, |entered| entered.visit);
-    let of_run = |path: &String| run.evidence.iter().any(|one| one.atom == by && one.visit >= since && one.wrote(path));
-    files.iter().filter(|(path, _)| of_run(path)).map(|(path, digest)| (path.clone(), digest.clone())).collect()
 }
 
 fn follows(run: &Run) -> Follows<'_> {

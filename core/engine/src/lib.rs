@@ -111,6 +111,7 @@ pub mod shared_list;
 pub mod state;
 pub mod classifier;
 pub mod event;
+pub mod proved;
 pub mod change;
 mod elements;
 mod tallies;

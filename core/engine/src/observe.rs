@@ -1,13 +1,17 @@
 //! Observing: outcomes of open calls become evidence, subagents come and go.
 
 use alloc::collections::BTreeMap;
-use alloc::string::ToString;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
+use crate::analysis::UNKNOWN;
 use crate::builtin_tools::split_native;
 use crate::cause::{By, SessionSource};
-use crate::change::{Change, Proved, VisitIs};
+use crate::change::Change;
 use crate::condition::{ReportWanted, Wanted};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
@@ -15,6 +19,7 @@ use crate::holding;
 use crate::moves;
 use crate::outcome::{CallOutcome, PermissionOutcome};
 use crate::pinning;
+use crate::proved::{Proved, VisitIs};
 use crate::redacted::digest;
 use crate::state::{CallVisit, Evidence, OpenCall, Proof, Run, Session, State, Status, Uncounted, Why};
 use crate::steps::StepState;
@@ -226,9 +231,25 @@ fn close_with(draft: &mut Draft, number: u64, seen: Seen<'_>) {
         for step in place.steps.iter().filter(|_| of_plan) {
             draft.change(Change::StepIs { run: place.run.clone(), step: *step, state: StepState::after(outcome) });
         }
-        let proved = draft.run(&place.run).and_then(|run| proved(run, place, outcome, tests));
+        let name = format!("{}:{number}", draft.state().session.id);
+        let seen = Closed { outcome, tests, name: &name };
+        let proved = draft.run(&place.run).and_then(|run| proved(run, place, seen));
         proved.into_iter().for_each(|proved| draft.change(Change::Proved(proved)));
+        let own = place.proves.iter().filter(|proof| proof.own && proof.wanted.proven_by(outcome, tests));
+        let written = own.filter_map(|proof| proof.about.first()).flatten();
+        let paths: Vec<String> = written.filter(|path| *path != UNKNOWN).cloned().collect();
+        if !paths.is_empty() {
+            draft.change(Change::OwnFilesWritten { call: name, paths });
+        }
     }
+}
+
+/// How a call ended, and its name in the project.
+#[derive(Clone, Copy)]
+struct Closed<'a> {
+    outcome: CallOutcome,
+    tests: &'a [TestReport],
+    name: &'a str,
 }
 
 /// Ends the runs that a call to a skill began, where the call came to nothing and nothing was called in them: the skill
@@ -246,7 +267,8 @@ fn not_invoked(draft: &mut Draft, call: &OpenCall, outcome: CallOutcome) {
 
 /// What the outcome of a call means to one run; `None`: nothing. A call counts where it was decided, however late its
 /// outcome is seen, and what was cleared stays cleared.
-fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestReport]) -> Option<Proved> {
+fn proved(run: &Run, place: &CallVisit, closed: Closed<'_>) -> Option<Proved> {
+    let Closed { outcome, tests, name } = closed;
     let here = run.visit == place.visit;
     let earlier = run.provisional.as_ref().is_some_and(|before| before.visit == place.visit);
     if !here && !earlier && !run.kept.contains(&(place.phase, place.visit)) {
@@ -255,7 +277,8 @@ fn proved(run: &Run, place: &CallVisit, outcome: CallOutcome, tests: &[TestRepor
     let (mut atoms, mut as_of, mut about) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
     for proof in place.proves.iter().filter(|proof| proof.wanted.proven_by(outcome, tests)) {
         let (phase, visit, atom) = (place.phase, place.visit, proof.atom);
-        let evidence = Evidence { phase, visit, atom, as_of: proof.as_of.clone(), about: proof.about.clone() };
+        let then = if proof.own { Some(Value::from(name)) } else { proof.as_of.clone() };
+        let evidence = Evidence { phase, visit, atom, as_of: then, about: proof.about.clone() };
         if !run.evidence.contains(&evidence) && !atoms.contains(&proof.atom) {
             atoms.push(proof.atom);
             as_of.extend(evidence.as_of.map(|value| (proof.atom, value)));

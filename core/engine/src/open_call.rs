@@ -38,7 +38,8 @@ pub struct OpenCall {
     /// Whether it may have changed something although it failed or goes on: its line has several commands, or runs a program.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub changes_in_part: bool,
-    /// The paths that its line changes, where a skill asks whether files are as they were: it may go on unseen.
+    /// The paths that it changes, where a skill asks whether files are as they were or as a call wrote them: a line may go on
+    /// unseen, and of two calls that write one file nobody knows which is the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<String>,
     /// Whether a part of it changes files of the project, where rules ask whether files are as they were.
@@ -174,6 +175,9 @@ pub struct Proof {
     /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub lasting: bool,
+    /// Whether it tells which files the run has of its own.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub own: bool,
     /// As [`Evidence::as_of`](crate::state::Evidence::as_of), when the call was decided.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "stated")]
     pub as_of: Option<Value>,
@@ -198,7 +202,7 @@ impl OpenCall {
         for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
             let visit = self.visits.iter_mut().find(|visit| visit.run == run);
             visit.into_iter().for_each(|visit| {
-                visit.proves.push(Proof { atom, wanted, lasting: false, as_of: None, about: Vec::new() })
+                visit.proves.push(Proof { atom, wanted, lasting: false, own: false, as_of: None, about: Vec::new() })
             });
         }
         self

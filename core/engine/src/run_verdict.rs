@@ -175,7 +175,7 @@ impl RunVerdict<'_> {
         let proof = |artifact: &Artifact| {
             let atom = artifact.content.by?;
             let about = Vec::from([self.call.paths_written(&artifact.paths)]);
-            Some(Proof { atom, wanted: Wanted::Ended, lasting: true, as_of: None, about })
+            Some(Proof { atom, wanted: Wanted::Ended, lasting: true, own: true, as_of: None, about })
         };
         self.skill.produced_in(phase).filter(writes).filter_map(proof).collect()
     }
@@ -191,6 +191,7 @@ impl RunVerdict<'_> {
             atom: test.atom,
             wanted,
             lasting: used == Use::Forbid,
+            own: false,
             as_of: match &test.unchanged {
                 Some(content) => Some(world.now(content)),
                 None => test.written.as_ref().and_then(|_| wrote(self.call.decided(&self.ruling), test, run)),

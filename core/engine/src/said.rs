@@ -5,13 +5,14 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use crate::change::{Change, Proved};
+use crate::change::Change;
 use crate::condition::SaysTest;
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::FactValue;
 use crate::policy::{Phase, Policy};
+use crate::proved::Proved;
 use crate::state::Run;
 use crate::tree;
 

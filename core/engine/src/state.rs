@@ -164,6 +164,19 @@ pub struct Project {
     /// What conditions of rules keep of what happened in all sessions.
     #[serde(skip_serializing_if = "EventHistory::is_empty")]
     pub history: EventHistory,
+    /// Which call wrote which file last, of the artifacts of which each run has its own; the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub own_files: Vec<OwnFile>,
+}
+
+/// The call that wrote a file last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnFile {
+    /// The path of the file.
+    pub path: String,
+    /// The session of the call, and its number there.
+    pub call: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -541,6 +554,11 @@ impl Evidence {
     /// Whether the call wrote this file, or one that nobody can name.
     pub(crate) fn wrote(&self, path: &str) -> bool {
         self.about.first().is_some_and(|paths| paths.iter().any(|one| one == path || one == UNKNOWN))
+    }
+
+    /// Whether it is of this call.
+    pub(crate) fn is_of_call(&self, call: &str) -> bool {
+        self.as_of.as_ref().and_then(Value::as_str) == Some(call)
     }
 
     /// Whether it is about all of these values of each comparison.

@@ -74,7 +74,10 @@ impl World<'_> {
     }
 
     /// What is said of an artifact of which no file counts: there is none, or each is as it was before.
-    fn absence(&mut self, test: &ArtifactTest) -> String {
+    fn absence(&mut self, test: &ArtifactTest, run: &Run) -> String {
+        if let Some(path) = self.rewritten(&test.content, run) {
+            return format!("another session rewrote `{path}`: write it once more, or another file");
+        }
         match self.now(&test.content) {
             Value::Object(files) if !files.is_empty() && test.content.by.is_some() => {
                 format!("no call of this run wrote a file of the artifact `{}`", test.name)
@@ -94,7 +97,7 @@ impl World<'_> {
     ) {
         out.more = true;
         if self.is_absent(test, run) {
-            let absence = self.absence(test);
+            let absence = self.absence(test, run);
             out.words.push(format!("{absence}: {condition}"));
             out.phrases.push(format!("{absence}: {}", phrase::wanted(condition)));
             return;

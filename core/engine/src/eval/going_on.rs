@@ -2,17 +2,21 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 
 use super::World;
 use crate::content::Content;
 use crate::glob::{choices, lies_below, path_fits};
-use crate::state::State;
+use crate::state::{OpenCall, State};
 
 impl World<'_> {
     /// Takes note of what open calls may still change, at this time.
     pub(crate) fn see_open(&mut self, state: &State, now: Option<i64>) {
-        let open = state.session.calls.iter().filter(|call| call.may_still_write(now));
-        self.open = open.flat_map(|call| call.writes.iter().cloned()).collect();
+        let open = || state.session.calls.iter().filter(|call| call.may_still_write(now));
+        let paths = |call: &Arc<OpenCall>| call.writes.clone();
+        self.open = open().filter(|call| call.executes).flat_map(paths).collect();
+        self.writing = open().flat_map(paths).collect();
+        self.own_files.clone_from(&state.project.own_files);
     }
 
     /// What `ask` answers if no call goes on.
@@ -23,16 +27,26 @@ impl World<'_> {
         answer
     }
 
-    /// Whether a call that goes on may change the files.
+    /// Whether a line that goes on may change the files.
     pub(crate) fn may_change(&self, content: &Content) -> bool {
-        let writes = |pattern: &String| {
-            self.open.iter().any(|path| path == "/" || path_fits(pattern, path) || lies_below(pattern, path))
-        };
-        !self.open.is_empty() && choices(&content.text).iter().any(writes)
+        is_among(&self.open, content)
+    }
+
+    /// Whether a call that goes on writes one of the files.
+    pub(super) fn is_written(&self, content: &Content) -> bool {
+        is_among(&self.writing, content)
     }
 
     /// What a proof lacks where such a call goes on.
     pub(super) fn going_on(&self, content: &Content) -> Option<String> {
         self.may_change(content).then(|| format!(", as a call goes on that may change `{}`", content.text))
     }
+}
+
+/// Whether one of these paths is a file of the content, or a folder around one.
+fn is_among(paths: &[String], content: &Content) -> bool {
+    let writes = |pattern: &String| {
+        paths.iter().any(|path| path == "/" || path_fits(pattern, path) || lies_below(pattern, path))
+    };
+    !paths.is_empty() && choices(&content.text).iter().any(writes)
 }

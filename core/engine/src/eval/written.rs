@@ -1,5 +1,6 @@
 //! Whether files are as calls wrote them (rules 3.3): another program may have changed them since.
 
+use alloc::format;
 use alloc::string::String;
 
 use serde_json::Value;
@@ -35,6 +36,10 @@ impl World<'_> {
     /// Whether what calls wrote stands in the files. Where nobody knows what they wrote, nothing else is known of it either.
     pub(super) fn as_written(&mut self, content: &Content, wrote: Option<&Value>) -> Truth {
         let Some(Value::Object(wrote)) = wrote else { return Truth::Yes };
+        // Of two calls that write it, nobody knows which is the last.
+        if self.is_written(content) {
+            return Truth::Unknown;
+        }
         match self.now(content) {
             Value::Object(now) => Truth::of(wrote.values().all(|digest| now.values().any(|found| found == digest))),
             _ => Truth::Unknown,
@@ -43,6 +48,9 @@ impl World<'_> {
 
     /// What a proof lacks whose file something else changed, or may have changed.
     pub(super) fn not_as_written(&mut self, content: &Content, wrote: &Value) -> String {
+        if self.is_written(content) {
+            return format!(", as another call goes on that writes `{}`", content.text);
+        }
         let truth = self.as_written(content, Some(wrote));
         let again = if truth == Truth::No { ", by something else: write it whole once more" } else { "" };
         [since(&content.text, truth).as_str(), again].concat()

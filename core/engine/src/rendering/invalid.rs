@@ -62,6 +62,9 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
         Invalid::PlanUnusable { name, why } => format!("`{name}` cannot be approved as it is: {}", one_line(why)),
+        Invalid::Rewritten { path } => {
+            format!("another session rewrote `{}`, so it is not this session's", one_line(path))
+        }
         Invalid::OtherPlan { named, waiting } => {
             format!("no plan `{}` waits in this session, only `{}`", one_line(named), waiting.join("`, `"))
         }
@@ -115,6 +118,9 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::ElementFinished { .. }
         | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
+        Invalid::Rewritten { .. } => {
+            "`phasegate plan list` names the session whose plan it is now; have the agent of this one write its plan anew"
+        }
         Invalid::OtherPlan { .. } => "name that one; `phasegate plan list` lists all plans, with their sessions",
         Invalid::PlanUnusable { .. } => {
             "let the agent write it anew, as one file that lists its steps, and remove others; `phasegate plan show` shows what \
