@@ -165,7 +165,7 @@ fn the_end_of_a_part_says_what_becomes_of_the_skill_that_runs_it() {
     assert!(ended.starts_with("develop-command is no longer active"), "{ended}");
     let told = world.run(&["skill", "status"], 0);
     assert!(told.starts_with("develop-command ended"), "{told}");
-    assert!(told.contains("`phasegate skill start develop-command` begins another one"), "{told}");
+    assert!(told.contains("`phasegate skill start develop-command task_id=t-1` begins another one"), "{told}");
     assert!(status(&world).contains("\"halted\""), "{}", status(&world));
 }
 

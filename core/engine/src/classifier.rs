@@ -136,6 +136,65 @@ impl Classifier {
     }
 }
 
+/// Why what is registered of a program does not make a command of it read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotRead {
+    /// It runs with other rights, for which no READ counts.
+    Raised,
+    /// A word that is known only when it runs stands where a READ pattern has a star.
+    AtRunTime,
+    /// A word that changes things stands where a READ pattern has a star.
+    Changes(String),
+    /// No READ pattern selects it.
+    NoPattern,
+}
+
+impl NotRead {
+    /// Why, as what follows "it is registered,".
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Raised => "but no READ counts for what runs with other rights (`sudo`)".to_string(),
+            Self::AtRunTime => {
+                "but a word of this command is known only when it runs, and no star of a READ pattern stands for such a word"
+                    .to_string()
+            }
+            Self::Changes(word) => {
+                format!("but `{word}` is a word that changes things, and no star of a READ pattern stands for such a word")
+            }
+            Self::NoPattern => "and none of its patterns says that this command reads".to_string(),
+        }
+    }
+}
+
+impl Classifier {
+    /// Why a command of which nothing more is known does not count as reading by what is registered of its program; `None`:
+    /// nothing is. The first word is the bare name of the program.
+    #[must_use]
+    pub fn not_read(&self, words: &[Word]) -> Option<NotRead> {
+        let program = program(words)?;
+        if !self.entries().any(|entry| entry.tool == program) {
+            return None;
+        }
+        if self.judge(words).is_some_and(|found| found.reads()) {
+            return Some(NotRead::Raised);
+        }
+        let command = CommandWords::of(words);
+        let fits: Vec<[Fit; 2]> = self
+            .readers(program)
+            .iter()
+            .filter_map(|pattern| SafetyPattern::read(pattern).ok())
+            .map(|pattern| [true, false].map(|careful| pattern.fits(&command, careful)))
+            .collect();
+        let changes = || changing(arguments(words)).filter(|_| fits.iter().any(|[_, fit]| *fit == Fit::Yes));
+        Some(match changes() {
+            Some(word) => NotRead::Changes(word.to_string()),
+            None if fits.iter().any(|[fit, _]| *fit == Fit::Doubt) => NotRead::AtRunTime,
+            None => NotRead::NoPattern,
+        })
+    }
+}
+
 /// A command that has a program of which some command reads tell of itself, and nothing else.
 fn tells(words: &[Word]) -> Option<Registered> {
     let [Word::Known(option)] = arguments(words) else { return None };

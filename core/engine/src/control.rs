@@ -10,7 +10,7 @@ use crate::approving::{self, Answered, Word};
 use crate::arguments::{Arguments, arguments};
 use crate::cause::By;
 use crate::change::Change;
-use crate::denial::DenialKind;
+use crate::denial::{BegunBy, DenialKind};
 use crate::directive;
 use crate::draft::Draft;
 use crate::eval::{World, texts};
@@ -309,7 +309,8 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) ->
     // What a person put in force for others goes on beside it.
     let other = |run: &&Run| !run.in_force || run.skill == name;
     if let Some(run) = draft.state().live_runs().filter(other).last() {
-        return Err(DenialKind::SkillActive { skill: run.skill.clone() });
+        let by = if by == By::Human { BegunBy::Person } else { BegunBy::Tool };
+        return Err(DenialKind::SkillActive { skill: run.skill.clone(), by });
     }
     let skill = known(policy, name)?;
     let values = inputs::given(skill, inputs);

@@ -6,6 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::analysis::{Part, Registered};
+use crate::classifier::NotRead;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
@@ -146,6 +147,8 @@ pub enum DenialKind {
     SkillActive {
         /// The name of the active skill.
         skill: String,
+        /// How the other one was to begin.
+        by: BegunBy,
     },
     /// A skill is to begin without a value for each of its inputs that they take.
     InputsMissing {
@@ -599,6 +602,17 @@ pub struct Denial {
     pub blame: Option<Box<Blame>>,
 }
 
+/// How a skill was to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BegunBy {
+    /// By the tool `activate_skill`: there is one to deactivate it too.
+    Tool,
+    /// By a person's command.
+    Person,
+    /// By the client's call of the skill, with other values.
+    Invocation,
+}
+
 /// What is known of the command that is to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blame {
@@ -615,8 +629,10 @@ pub enum Blame {
         program: String,
         /// Whether a person lets agents say what its commands do.
         named: bool,
-        /// What is registered of it, none of which selects the command: each pattern after its level, as it is registered.
+        /// What is registered of it: each pattern after its level, as it is registered.
         registered: Vec<String>,
+        /// Why that does not make the command read, where something is registered.
+        why: Option<NotRead>,
     },
     /// It does more than read.
     Judged {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::activation::available;
 use crate::cause::By;
 use crate::children::next_id;
-use crate::denial::{DenialKind, InvalidCommand};
+use crate::denial::{BegunBy, DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::plan::{PlanFile, PlanProgress};
 use crate::policy::{Mode, Phase, Policy, Skill};
@@ -87,7 +87,7 @@ fn invalid(why: String) -> DenialKind {
 pub(crate) fn import(policy: &Policy, draft: &mut Draft, imported: Imported<'_>) -> Result<Value, DenialKind> {
     let graph = read(imported)?;
     if let Some(run) = draft.state().live_runs().next() {
-        return Err(DenialKind::SkillActive { skill: run.skill.clone() });
+        return Err(DenialKind::SkillActive { skill: run.skill.clone(), by: BegunBy::Person });
     }
     let mut skills = policy.skills.iter().filter(|skill| skill.phase_index(&graph.current_phase).is_some());
     let (Some(skill), None) = (skills.next(), skills.next()) else {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::analysis::Invocation;
-use crate::denial::DenialKind;
+use crate::denial::{BegunBy, DenialKind};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::input::{Input, Instance, Values};
@@ -149,7 +149,7 @@ pub(crate) fn hindered(skill: &Skill, call: &Call, live: Option<&Values>) -> Opt
     let values = given(skill, call.input.get("args").unwrap_or(&Value::Null));
     match live {
         Some(live) if values.is_empty() || *live == values => None,
-        Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone() }),
+        Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone(), by: BegunBy::Invocation }),
         None if fit(skill, &values) => None,
         None => Some(refused(skill, &values, call.input.get("args").unwrap_or(&Value::Null))),
     }

@@ -122,7 +122,8 @@ fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -
     let program = phrase::shortened(program);
     let classifier = Classifier::of(context.state, &context.policy.safety);
     let (named, registered) = (classifier.is_named(&program), classifier.registered(&program));
-    Some(Box::new(Blame::Unheard { program, named, registered }))
+    let why = classifier.not_read(&command.words);
+    Some(Box::new(Blame::Unheard { program, named, registered, why }))
 }
 
 /// Why the command does more than read, where a phase permits what only reads. Of one that may write what a line of the

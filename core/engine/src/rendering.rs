@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{Denial, DenialKind, Guidance, Misplaced, NotRegistered};
+use crate::denial::{BegunBy, Denial, DenialKind, Guidance, Misplaced, NotRegistered};
 use crate::doubt::NamedLine;
 use crate::pins::approval_name;
 use crate::plan::{NamedElement, Waits};
@@ -327,9 +327,15 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
     use DenialKind as Kind;
     let refused = |code, reason| by_remedy(Gate::Control, code, reason);
     match kind {
-        Kind::SkillActive { skill } => {
-            let reason = format!("skill \"{skill}\" is already active; call deactivate_skill first");
-            refused(Code::SkillActive, reason)
+        Kind::SkillActive { skill, by } => {
+            let ends =
+                format!("`/phasegate deactivate {skill}` as a prompt or `phasegate deactivate {skill}` in a terminal");
+            let how = match by {
+                BegunBy::Tool => "; call deactivate_skill first".to_string(),
+                BegunBy::Person => format!("; {ends} ends it"),
+                BegunBy::Invocation => format!(" with other values; the user ends it by {ends}"),
+            };
+            refused(Code::SkillActive, format!("skill \"{skill}\" is already active{how}"))
         }
         Kind::InputsMissing { skill, inputs, wrong } => inputs_missing(skill, inputs, wrong),
         Kind::SkillUnknown { name, available } => {

@@ -108,11 +108,13 @@ fn halt(found: &Runs, root: Root<'_>, status: &str) -> Option<Halt> {
         return None;
     }
     let run = root.run;
-    let (start, name) = (if run.scope == Scope::Project { "workflow start" } else { "skill start" }, &run.skill);
+    let start = if run.scope == Scope::Project { "workflow start" } else { "skill start" };
+    let values = found.skill(run).map(|skill| skill.values()).unwrap_or_default();
+    let values: String = values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     let over = |kind: &'static str, why: &str| Halt {
         kind,
         why: why.to_owned(),
-        ways_on: format!("the run is over: `phasegate {start} {name}` begins another one"),
+        ways_on: format!("the run is over: `phasegate {start} {}{values}` begins another one", run.skill),
     };
     Some(match run.status {
         Status::Failed => over("failed", "it failed"),

@@ -4,10 +4,16 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
+use crate::classifier::NotRead;
 use crate::denial::{Blame, NotRegistered};
 use crate::safety::REGISTER;
 use crate::shell_word::shell_word;
 
+/// How to get on where no READ counts for the rights that a command has.
+const PLAIN_RIGHTS: &str = "Run it without other rights, or go on without it in this phase.";
+/// How to get on where a word of a command is not known before it runs.
+const SAY_THE_WORD: &str =
+    "Write the word itself, each command in a call of its own, or go on without it in this phase.";
 /// The most patterns that a denial names.
 const MAX_READERS: usize = 3;
 /// The most characters of patterns that a person can paste.
@@ -55,12 +61,16 @@ pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String
         }
         Some(Blame::Judged { because }) => (format!("{reason}: {because}"), recovery),
         // What the phase still needs is no help here.
-        Some(Blame::Unheard { program, named, registered }) if registered.is_empty() => {
+        Some(Blame::Unheard { program, named, registered: _, why: None }) => {
             (format!("{reason}: phasegate does not know the program `{program}`"), known_by(program, *named))
         }
-        Some(Blame::Unheard { program, registered, .. }) => (
-            format!("{reason}: `{program}` is registered, and none of its patterns says that this command reads"),
-            with_one_more(program, registered),
+        Some(Blame::Unheard { program, registered, why: Some(why), .. }) => (
+            format!("{reason}: `{program}` is registered, {}", why.in_words()),
+            match why {
+                NotRead::Raised => PLAIN_RIGHTS.to_string(),
+                NotRead::AtRunTime => SAY_THE_WORD.to_string(),
+                NotRead::Changes(_) | NotRead::NoPattern => with_one_more(program, registered),
+            },
         ),
     }
 }

@@ -26,9 +26,15 @@ impl Walk<'_> {
             return None;
         }
         let counts = |found: &Registered| !(self.raised && found.reads());
-        let words: Vec<Word> =
-            std::iter::once(Word::Known(name.to_owned())).chain(args.iter().map(Field::to_word)).collect();
-        classifier.judge(&words).filter(counts)
+        classifier.judge(&words(name, args)).filter(counts)
+    }
+
+    /// What is said of a command of which neither the table nor what is registered says anything.
+    pub(super) fn not_known(&self, name: &str, args: &[Field]) -> String {
+        match self.table.classifier().not_read(&words(name, args)) {
+            Some(why) => format!("`{name}` is registered, {}", why.in_words()),
+            None => format!("`{name}` is not a program that is known"),
+        }
     }
 
     /// What a command does by its rule and by what is registered of it.
@@ -102,6 +108,10 @@ impl Walk<'_> {
         let named = ruled.args.first().and_then(Field::known);
         is_runner(ruled.name) && named.is_some_and(|program| !self.table.knows(program))
     }
+}
+
+fn words(name: &str, args: &[Field]) -> Vec<Word> {
+    std::iter::once(Word::Known(name.to_owned())).chain(args.iter().map(Field::to_word)).collect()
 }
 
 /// The rule of a command that reads by what is registered: any option but those that the program's own rule says to be

@@ -185,7 +185,7 @@ impl Walk<'_> {
         let rule = self.rule(bare);
         if registered.is_none() && rule.is_none() {
             self.unheard = true;
-            return Finding::new(Verdict::Unknown, format!("`{bare}` is not a program that is known"), first.span);
+            return Finding::new(Verdict::Unknown, self.not_known(bare, args), first.span);
         }
         self.say(bare, args);
         let ruled = Ruled { name: bare, rule: rule.as_deref(), args, span: first.span };
