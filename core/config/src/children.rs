@@ -66,11 +66,30 @@ pub(crate) fn embed(
         Embedding { skills, shipped, refused: &refused }.complete(&name, &mut whole);
     }
     for name in named {
-        if let Some(finding) = whole.get(&name.skill).and_then(|skill| shared_file(skill, name)) {
-            report(name.file, finding);
-        }
+        let found = whole.get(&name.skill).map(|skill| [shared_file(skill, name), starts_others(skill, name)]);
+        found.into_iter().flatten().flatten().for_each(|finding| report(name.file, finding));
     }
     *skills = whole;
+}
+
+/// That a skill denies starts of subagents, and one that it runs does not: while that one judges, the line denies nothing.
+fn starts_others(skill: &Skill, name: &Named) -> Option<Finding> {
+    let denies = |skill: &Skill| {
+        let of_phases = skill.phases.iter().filter_map(|phase| phase.unlisted.as_ref()).flat_map(|rule| &rule.lines);
+        let mut lines = skill.unlisted_lines.iter().chain(of_phases);
+        lines.any(|line| !line.passes && matches!(line.matcher.invokes.as_deref(), Some(Invocation::Agent(_))))
+    };
+    let child = skill.children.iter().find(|child| child.name == name.child)?;
+    let judges = child.phases.iter().any(|phase| phase.done_by.is_some());
+    if !judges || !denies(skill) || denies(child) {
+        return None;
+    }
+    let message = format!("`{}` denies starts of subagents, and `{}`, which it runs, does not", skill.name, child.name);
+    Some(
+        Finding::warning(Code::ConfigValue, name.span, message)
+            .cause("while a skill that is run judges, `unlisted` of the one that runs it says nothing")
+            .suggest(format!("add `unlisted: [{{deny: [{{starts: TYPE}}]}}, read_only]` to `{}`", child.name)),
+    )
 }
 
 /// The file that a branch makes and one before it makes too: what the one leaves counts for the other.

@@ -48,7 +48,16 @@ pub(crate) fn beside() -> Vec<SourceFile> {
         scan(),
         scan_branch(),
         note(),
+        study(),
     ]
+}
+
+/// A skill that a subagent does.
+fn study() -> SourceFile {
+    let text = "skill: study\ndescription: Study.\nartifacts: {found: {path: [found.md]}}\nphases:\n  \
+                work: {done_by: student, produces: [found]}\n"
+        .into();
+    SourceFile { path: ".phasegate/skills/study.yaml".into(), text, level: Level::Project, kind: Kind::Skill }
 }
 
 /// A skill that others run.
