@@ -60,3 +60,11 @@ fn a_new_mode_puts_no_path_of_this_machine_into_settings() {
     assert!(said.contains("the settings keep the mode that they had") && said.contains("first in `PATH`"), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
 }
+
+#[test]
+fn of_many_lines_that_begin_a_skill_the_first_are_shown() {
+    let world = World::unguarded();
+    let printed = world.run(&["init", "claude-code", "--skill", "test-first"], 0);
+    assert_eq!(printed.matches("before the first call of").count(), 1, "{printed}");
+    assert!(printed.contains("2 more lines of its `start` (`phasegate skill show test-first`)"), "{printed}");
+}

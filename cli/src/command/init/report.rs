@@ -20,6 +20,8 @@ const MAX_DESCRIBED: usize = 3;
 
 /// The most characters of a line of `start` that are shown.
 const MAX_LINE_CHARS: usize = 60;
+/// The most lines of `start` that are shown of a skill.
+const MAX_BEFORE: usize = 2;
 
 /// Tells what was done and what comes next, then which files it is about.
 ///
@@ -146,13 +148,26 @@ fn shortened(text: &str) -> String {
 /// What a skill begins with, without being asked for.
 fn occasions(skill: &Skill) -> String {
     let said = skill.start.iter().filter_map(|start| match start {
-        Start::Invocation => None,
+        Start::Invocation | Start::Before(_) => None,
         Start::Session => Some("with each session".to_string()),
         Start::Prompt(text) => Some(format!("with a prompt that begins `{text}`")),
         Start::PermissionMode(mode) => Some(format!("when the client is in its mode `{mode}`")),
-        Start::Before(matcher) => Some(format!("before the first call of `{}`", shortened(&matcher.text))),
     });
-    said.collect::<Vec<_>>().join(" or ")
+    said.chain(before(skill)).collect::<Vec<_>>().join(" or ")
+}
+
+/// The calls that a skill begins before; of many, the first ones.
+fn before(skill: &Skill) -> Option<String> {
+    let line = |start: &Start| if let Start::Before(matcher) = start { Some(shortened(&matcher.text)) } else { None };
+    let lines: Vec<String> = skill.start.iter().filter_map(line).collect();
+    let mut shown: Vec<String> = lines.iter().take(MAX_BEFORE).map(|line| format!("`{line}`")).collect();
+    shown.dedup();
+    let more = match lines.len().saturating_sub(MAX_BEFORE) {
+        0 => String::new(),
+        1 => format!(" or another line of its `start` (`phasegate skill show {}`)", skill.name),
+        more => format!(" or {more} more lines of its `start` (`phasegate skill show {}`)", skill.name),
+    };
+    (!shown.is_empty()).then(|| format!("before the first call of {}{more}", shown.join(" or ")))
 }
 
 /// The next step of a person.
