@@ -162,6 +162,7 @@ pub mod said;
 mod finish;
 mod denied;
 mod approved;
+mod early_gate;
 mod call;
 mod inheritance;
 mod new_run;

@@ -122,16 +122,53 @@ impl<'a> Line<'a> {
         if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
             vec![PathUse { below: anything(), ..path }]
         } else if let Some(endings) = endings(part).filter(|_| self.is_folder(&written)) {
-            vec![PathUse { below: endings, ..path }]
+            self.formatted_in(&self.base.join(&written), &endings, &path)
         } else {
             self.changed(&name, path)
         }
     }
 
     /// What a formatter changes that names no file: all in the project whose names have its endings.
-    pub(super) fn formatted(&self, part: &Part) -> Option<PathUse> {
+    pub(super) fn formatted(&self, part: &Part) -> Option<Vec<PathUse>> {
         let root = self.root.to_str()?.to_owned();
-        Some(PathUse { below: endings(part)?, ..PathUse::new(root, Access::Write) })
+        Some(self.formatted_in(self.root, &endings(part)?, &PathUse::new(root, Access::Write)))
+    }
+
+    /// What a formatter changes in a folder. It makes no file, so folders in it without a file of its endings stay as they
+    /// are.
+    fn formatted_in(&self, folder: &Path, endings: &[String], path: &PathUse) -> Vec<PathUse> {
+        let whole = || vec![PathUse { below: endings.to_vec(), ..path.clone() }];
+        // What the line makes before may lie anywhere.
+        if self.judged.parts.len() > 1 {
+            return whole();
+        }
+        let Ok(Ok(mut entries)) = fs::read_dir(folder).map(Iterator::collect::<Result<Vec<_>, _>>) else {
+            return whole();
+        };
+        // Small folders with a dot come before what packages and git keep.
+        entries.sort_by_key(|entry| (entry.file_name() == ".git", entry.file_name()));
+        let (mut left, mut found) = (MAX_ENTRIES, Vec::new());
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let written = match path.written.trim_end_matches('/') {
+                "." => name.clone(),
+                folder => format!("{folder}/{name}"),
+            };
+            let at = PathUse { written, ..path.clone() };
+            let is_one = |name: &str| endings.iter().any(|ending| name.ends_with(ending.as_str()));
+            let Ok(kind) = entry.file_type() else { return whole() };
+            if kind.is_file() {
+                found.extend(is_one(&name).then_some(at));
+                continue;
+            }
+            let mut names = Vec::new();
+            let known = kind.is_dir() && left > 0 && collect(&entry.path(), "", &mut names) && names.len() <= left;
+            left = left.saturating_sub(names.len());
+            if !known || names.iter().any(|name| is_one(name)) {
+                found.push(PathUse { below: endings.to_vec(), ..at });
+            }
+        }
+        if found.is_empty() || found.len() > MAX_PATHS { whole() } else { found }
     }
 
     /// A path that is named, with what is changed below it.
@@ -518,6 +555,21 @@ mod tests {
             let code = if line.starts_with("cp a.py src &&") { "docs/**" } else { "**/*.py" };
             assert!(!may_change(&root, code, line, false), "{line}");
         }
+    }
+
+    #[test]
+    fn a_formatter_changes_no_folder_without_a_file_of_its_endings() {
+        let folder = project();
+        let root = folder.path().canonicalize().unwrap();
+        for line in ["black .", "ruff format", "isort ."] {
+            assert!(may_change(&root, "src/**", line, false) && may_change(&root, "fresh/**", line, false), "{line}");
+            assert!(
+                !may_change(&root, "notes/**", line, false) && !may_change(&root, ".state/**", line, false),
+                "{line}"
+            );
+        }
+        assert!(may_change(&root, "notes/**", "cp a.py notes; black .", false), "what the line makes");
+        assert!(may_change(&root, "**/*.go", "gofmt -w .", false), "none is there: it may be made by then");
     }
 
     #[test]

@@ -1,0 +1,44 @@
+//! Calls that the gate of a wave asks for, made before the wave has finished: they do not count, and the agent is told why.
+
+use alloc::format;
+use alloc::vec::Vec;
+
+use crate::change::Change;
+use crate::draft::Draft;
+use crate::judge::{Caller, SkillCall};
+use crate::phrase;
+use crate::policy::Policy;
+use crate::state::{Children, Run};
+use crate::tool::Call;
+
+/// What the notice is about.
+const ABOUT: &str = "gate";
+
+/// Tells what a wave still needs before a call that invokes what its gate asks for. Tests and the like an agent runs in a wave
+/// for their own sake.
+pub(crate) fn tell(policy: &Policy, draft: &mut Draft, call: &Call, caller: Caller<'_>) {
+    if call.analysis.invokes.is_none() {
+        return;
+    }
+    let live = draft.state().live_runs().filter(|run| run.children == Children::Live);
+    let due: Vec<Change> = live.filter_map(|run| early(policy, run, call, caller)).collect();
+    due.into_iter().for_each(|change| draft.change(change));
+}
+
+fn early(policy: &Policy, run: &Run, call: &Call, caller: Caller<'_>) -> Option<Change> {
+    let progress = run.plan.as_ref()?;
+    let skill = policy.skill_version(&run.skill, &run.version)?;
+    let phase = skill.phases.get(skill.phase_index(&run.phase)?)?;
+    let gate = phase.done_when.as_ref().filter(|_| phase.run.as_ref().is_some_and(|runs| runs.gate))?;
+    let seen = SkillCall::new(skill, call, caller);
+    let mut asked = false;
+    gate.each_call(&mut |test| asked |= test.matcher.invokes.is_some() && seen.is_about(&test.matcher));
+    let left: Vec<&str> = progress.left().map(|element| element.id.as_str()).collect();
+    let needs = phrase::of_elements(&left, false);
+    let text = format!(
+        "phasegate: the gate of this wave of `{}` is not reached, so this call does not count for it. It needs {needs}; then \
+         make the call again.",
+        skill.name
+    );
+    asked.then(|| Change::NoticeDue { run: run.id.clone(), about: ABOUT.into(), text })
+}
