@@ -58,7 +58,7 @@ pub use meaning::is_host_agent;
 pub use packs::{Lowered, Pack, packs};
 pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;
-pub use rules::{RULES_FOLDER, RuleText, rule_schema, rule_texts};
+pub use rules::{IMPORTED_RULES, RULES_FOLDER, RuleText, rule_schema, rule_texts};
 pub use shipped::{Shipped, find_shipped, shipped, shipped_file};
 pub use source::Form;
 pub use suggestion::likely_typo;

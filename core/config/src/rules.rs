@@ -13,6 +13,7 @@ mod tools;
 mod unread;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use phasegate_core::Code;
@@ -38,6 +39,8 @@ use crate::suggestion::{did_you_mean, listed};
 pub const RULES_FOLDER: &str = "rules";
 /// What the path of a pack begins with, before its name.
 const PACK_PATH: &str = "pack ";
+/// The file of the rules that the permissions of a client become. They mean calls that name no file too.
+pub const IMPORTED_RULES: &str = ".phasegate/rules/imported.cedar";
 
 /// The texts of a level, and what its settings say.
 #[derive(Default)]
@@ -126,6 +129,7 @@ impl OfLevel<'_> {
                 for (number, file) in &self.files {
                     let read = reader.read(&file.text);
                     let mut findings = read.findings;
+                    findings.extend(hints(file, &read.rules, known));
                     history.extend(read.history);
                     for (rule, place) in read.rules {
                         let place = span(&file.text, &place);
@@ -134,7 +138,6 @@ impl OfLevel<'_> {
                         }
                         rules.push(rule);
                     }
-                    findings.extend(tools::unknown(&file.text, known).into_iter().map(|found| (found, false)));
                     for (finding, is_error) in findings {
                         broken |= is_error;
                         report(*number, finding);
@@ -181,6 +184,26 @@ fn twice(id: &str, at: Span, other: &str) -> Finding {
     Finding::error(Code::RuleInvalid, at, format!("two rules have the name `{id}`"))
         .cause(format!("the other one stands in {other}; denials and records name rules"))
         .suggest("give one of them another `@id`")
+}
+
+/// What is probably not meant so in a file; none is an error.
+fn hints(file: &SourceFile, rules: &[(Rule, Range<usize>)], known: &Known) -> Vec<(Finding, bool)> {
+    let own = !file.path.ends_with(IMPORTED_RULES);
+    let wide = rules.iter().filter(|_| own).filter_map(|(rule, place)| broad(rule, span(&file.text, place)));
+    wide.chain(tools::unknown(&file.text, known)).map(|found| (found, false)).collect()
+}
+
+/// A rule over names of files that is also about calls that name none.
+fn broad(rule: &Rule, at: Span) -> Option<Finding> {
+    rule.is_about_unnamed().then(|| {
+        Finding::warning(
+            Code::RuleBroad,
+            at,
+            format!("`{}` is also about calls that do not say which files they access", rule.id),
+        )
+        .cause("`git switch`, `git pull` or `tar xf a.tar` may change the file, so the rule counts for them too")
+        .suggest("write `context.path.named && ...` for calls that name it alone; or `!context.path.named || ...` to mean both")
+    })
 }
 
 fn nothing_passes(at: Span) -> Finding {

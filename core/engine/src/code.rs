@@ -265,6 +265,9 @@ codes! {
     RulePointless = "rule-pointless", Config,
         "a rule can never be about a call, or says something that means nothing",
         "correct the rule, or remove it";
+    RuleBroad = "rule-broad", Config,
+        "a rule that compares paths is also about calls that access files and do not say which",
+        "write `context.path.named && ...` where the rule means calls that name the file";
     ConfigUnreadable = "config-unreadable", Config,
         "a config file or folder exists but cannot be read",
         "make it a regular file of at most 1 MiB of UTF-8 text that you may read, or remove it";

@@ -17,6 +17,17 @@ pub struct Ruled {
     pub part: Option<String>,
     /// What becomes of the call.
     pub effect: Effect,
+    /// What made the rule be about the part, where that is not seen in it.
+    pub because: Option<Because>,
+}
+
+/// What makes a rule be about a part of a call, beside what is seen in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// An assignment changes what is known of the command: why, as a fragment.
+    Assignment(String),
+    /// The part accesses files and does not say which.
+    Unnamed,
 }
 
 /// A rule that is about a call.
@@ -34,14 +45,14 @@ pub struct NamedRule {
 
 impl Ruled {
     /// What a verdict says.
-    pub(crate) fn new(verdict: &Verdict<'_>, part: Option<String>) -> Self {
+    pub(crate) fn new(verdict: &Verdict<'_>, part: Option<String>, because: Option<Because>) -> Self {
         let rule = verdict.rule.map(|rule| NamedRule {
             name: rule.id.clone(),
             reason: rule.reason.clone(),
             recovery: rule.recovery.clone(),
             truth: verdict.truth,
         });
-        Self { rule, part, effect: effect(verdict) }
+        Self { rule, part, effect: effect(verdict), because }
     }
 
     /// Why, as data.
@@ -70,11 +81,18 @@ impl Ruled {
     fn why(&self, rule: &NamedRule) -> String {
         let reason = if rule.reason.is_empty() { "it forbids such calls" } else { &rule.reason };
         let doubt = match rule.truth {
+            Truth::Unknown if self.because == Some(Because::Unnamed) => {
+                "; it may be about this call, which does not say which files it accesses (`context.path.named` is false)"
+            }
             Truth::Unknown => "; it may be about this call: some of it is not known before it runs",
             Truth::Failed => "; it cannot be evaluated for this call, so it counts",
             Truth::Yes | Truth::No => "",
         };
-        format!("{}{}{doubt}", reason.trim_end_matches('.'), self.of_part())
+        let assigned = match &self.because {
+            Some(Because::Assignment(because)) => format!("; {because}"),
+            Some(Because::Unnamed) | None => String::new(),
+        };
+        format!("{}{}{assigned}{doubt}", reason.trim_end_matches('.'), self.of_part())
     }
 
     /// How to get on, where the rule says it.

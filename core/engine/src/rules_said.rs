@@ -1,9 +1,15 @@
 //! What the rules of all levels say against a call (rules 4.9).
 
+use alloc::format;
+use alloc::string::String;
+
+use phasegate_rules::{Request, Rule, Truth, Value, Verdict};
+
+use crate::analysis::SimpleCommand;
 use crate::gate::Context;
 use crate::past::Remembered;
 use crate::rule_request::{OfState, RuleCall};
-use crate::ruled::Ruled;
+use crate::ruled::{Because, Ruled};
 use crate::rules_seen::RulesSeen;
 
 /// The strictest of it. `seen`: what they said of arguments that a record leaves out.
@@ -18,10 +24,33 @@ pub(crate) fn strictest(context: &Context<'_>, state: &OfState, seen: Option<&Ru
         request.known = seen.and_then(|seen| seen.known.get(number));
         let Some(verdict) = level.rules.decide(&request) else { continue };
         let part = if request.parts.len() > 1 { call.shown(verdict.part) } else { None };
-        let ruled = Ruled::new(&verdict, part);
+        let because = verdict.rule.and_then(|rule| because(rule, &verdict, &request, &call));
+        let ruled = Ruled::new(&verdict, part, because);
         if strictest.as_ref().is_none_or(|so_far| ruled.effect > so_far.effect) {
             strictest = Some(ruled);
         }
     }
     strictest
+}
+
+/// What makes a rule be about a part of a call, beside what is seen in it.
+fn because(rule: &Rule, verdict: &Verdict<'_>, request: &Request<'_>, call: &RuleCall<'_>) -> Option<Because> {
+    let command = call.commands_of_parts().into_iter().nth(verdict.part).flatten();
+    let by_verdict = rule.when.as_ref().is_some_and(|when| when.reads("command", &["verdict"]));
+    if let Some(because) = command.filter(|_| by_verdict).and_then(assigned) {
+        return Some(Because::Assignment(because));
+    }
+    let unnamed = || match &request.parts.get(verdict.part)?.path {
+        Some(Value::Record(fields)) => fields.iter().find(|(name, _)| *name == "named").map(|(_, named)| named.clone()),
+        _ => None,
+    };
+    let is_unnamed = verdict.truth == Truth::Unknown && rule.is_about_unnamed();
+    (is_unnamed && unnamed() == Some(Value::Bool(false))).then_some(Because::Unnamed)
+}
+
+/// Why a command does more than read, where an assignment before it is the reason.
+fn assigned(command: &SimpleCommand) -> Option<String> {
+    let because = command.because.as_ref()?;
+    let names = |name: &str| because.starts_with(&format!("`{name}` "));
+    command.assignments.iter().any(|(name, _)| names(name)).then(|| because.clone())
 }

@@ -258,6 +258,18 @@ fn letters(pattern: &[Piece]) -> Vec<Option<char>> {
 }
 
 impl Expr {
+    /// Whether it reads one of these fields of `context.command` or `context.path`.
+    #[must_use]
+    pub fn reads(&self, part: &str, names: &[&str]) -> bool {
+        let mut found = false;
+        self.each(&mut |expr| {
+            let Self::Attr(of, name) = expr else { return };
+            let Self::Attr(of, of_part) = of.as_ref() else { return };
+            found |= **of == Self::Var(Var::Context) && of_part == part && names.contains(&name.as_str());
+        });
+        found
+    }
+
     /// Calls `visit` with the expression and everything in it.
     pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
         visit(self);

@@ -69,6 +69,15 @@ pub struct Rule {
     pub when: Option<Expr>,
 }
 
+impl Rule {
+    /// Whether it compares paths of files, and is so also about calls that access files and do not say which.
+    #[must_use]
+    pub fn is_about_unnamed(&self) -> bool {
+        let reads = |names: &[&str]| self.when.as_ref().is_some_and(|when| when.reads("path", names));
+        self.forbids.is_some() && reads(&["file", "name"]) && !reads(&["named", "names", "secret", "inside"])
+    }
+}
+
 /// What becomes of a call that a rule forbids, from lenient to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Adapter, Permission, PermissionEffect};
-use phasegate_config::{Kind, Level, Severity, SourceFile, compile, front_matter};
+use phasegate_config::{IMPORTED_RULES, Kind, Level, Severity, SourceFile, compile, front_matter};
 use phasegate_runtime::files::{Readers, replace};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ use crate::exit::Exit;
 use crate::output::Failure;
 
 /// Where the rules are written, in the project.
-const FILE: &str = ".phasegate/rules/imported.cedar";
+const FILE: &str = IMPORTED_RULES;
 /// The first line of that file.
 const HEADER: &str =
     "// Written by `phasegate rules import`, which writes it anew. Change the permissions, or copy a rule elsewhere.";

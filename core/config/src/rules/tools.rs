@@ -5,14 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use phasegate_core::Code;
 use phasegate_core::event::builtin_labels;
 use phasegate_core::rules::RuleTool;
-use phasegate_rules::{ToolShape, action_id, builtin};
+use phasegate_rules::{ToolShape, action_id, builtin, is_own_action};
 
 use super::spans::span;
 use crate::input::Known;
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::RuleToolSource;
-use crate::suggestion::did_you_mean;
+use crate::suggestion::{did_you_mean, listed};
+
+/// The server whose tools are what an agent does with the guard itself.
+const GUARD_SERVER: &str = "phasegate";
 
 /// What settings say of tools, by the ids of their actions.
 #[derive(Clone, Debug, Default)]
@@ -115,6 +118,15 @@ pub(super) fn unknown(text: &str, known: &Known) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, start) in named(text) {
         let Some((server, tool)) = name.split_once('/') else { continue };
+        if server == GUARD_SERVER && tool != "*" && !is_own_action(name) {
+            let at = span(text, &(start..start + name.len()));
+            let found = Finding::warning(Code::RulePointless, at, format!("there is no action `{name}`"))
+                .cause("an agent does nothing of this name with the guard, and no tool has it");
+            let own = builtin(|_| Vec::new());
+            let own = own.iter().map(|shape| shape.action.as_str()).filter(|action| is_own_action(action));
+            findings.push(found.suggest(did_you_mean(name, own.clone()).unwrap_or_else(|| listed(own))));
+            continue;
+        }
         let Some((_, tools)) = of(server).filter(|(_, tools)| !tools.is_empty() && tool != "*") else { continue };
         if !tools.contains(tool) {
             let at = span(text, &(start..start + name.len()));
