@@ -189,6 +189,9 @@ impl Part {
 pub struct SimpleCommand {
     /// The program and its arguments; the first word is the program.
     pub words: Vec<Word>,
+    /// How words begin that are known in part: the number of each, and the text. Each is one word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<(u32, String)>,
     /// Assignments before the program, as name and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assignments: Vec<(String, Word)>,
@@ -209,6 +212,9 @@ pub struct SimpleCommand {
     /// Whether one of these options may take the word after it for its value, so that the subcommand may stand elsewhere.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unplaced: bool,
+    /// Whether all of these options are known, and change nothing about what the subcommand does.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub led_plainly: bool,
     /// What the exit status of the line says about this command.
     #[serde(default, skip_serializing_if = "Status::is_lost")]
     pub status: Status,
@@ -377,6 +383,11 @@ pub struct PathUse {
     /// How the paths of files end that are changed below it, where it is a folder: `""` for any end. Else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub below: Vec<String>,
+    /// Whether only a bare word says so, of which nobody knows whether it is a path, and nothing of that name is there. Rules
+    /// do not see it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub guess: bool,
 }
 
 /// What a call makes of a file.
@@ -408,6 +419,7 @@ impl PathUse {
             linked: false,
             becomes: None,
             below: Vec::new(),
+            guess: false,
         }
     }
 }

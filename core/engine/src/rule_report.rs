@@ -85,7 +85,7 @@ fn seen(request: &Request<'_>) -> RulesTold {
             "user": principal.user,
         },
         "action": action.id,
-        "resource": {"name": action.name, "server": action.server, "labels": action.labels},
+        "resource": {"name": action.name, "server": action.server, "names": action.names, "labels": action.labels},
         "context": context,
     });
     let part = |value: &Option<Value<'_>>| value.as_ref().map(json_of);

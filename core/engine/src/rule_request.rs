@@ -84,6 +84,8 @@ pub(crate) struct RuleCall<'a> {
     tool: Option<&'a RuleTool>,
     /// The id of the action.
     action: String,
+    /// The names in the name of its server.
+    server_names: Vec<String>,
     /// The words of each simple command.
     commands: Vec<Words>,
 }
@@ -100,7 +102,8 @@ impl<'a> RuleCall<'a> {
         let all = commands_of(call);
         let commands =
             (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default())).collect();
-        Self { call, event, caller, tool: tools.get(&action), action, commands }
+        let server_names = call.tool.server.as_deref().map(names::of_server).unwrap_or_default();
+        Self { call, event, caller, tool: tools.get(&action), action, server_names, commands }
     }
 
     /// The call as rules see it.
@@ -112,6 +115,7 @@ impl<'a> RuleCall<'a> {
                 id: &self.action,
                 name: &self.call.tool.name,
                 server: server.map_or("", |(server, _)| server),
+                names: self.server_names.iter().map(String::as_str).collect(),
                 labels: self.labels(),
             },
             input: self.input(),
@@ -212,7 +216,7 @@ impl<'a> RuleCall<'a> {
         let analysis = &self.call.analysis;
         let mut places = Vec::new();
         if analysis.commands.is_empty() {
-            let named = analysis.paths.iter().flat_map(|path| path::values(path, None));
+            let named = analysis.paths.iter().filter(|path| !path.guess).flat_map(|path| path::values(path, None));
             places.extend(named);
             places.extend(analysis.in_part.iter().map(|path| path::in_part(path, None)));
             if places.is_empty() && !self.is_shell() && self.says_nothing_of_paths() {
@@ -221,7 +225,8 @@ impl<'a> RuleCall<'a> {
             places.extend(may_run(self.call).into_iter().flat_map(places_of));
         }
         for (number, command) in analysis.commands.iter().enumerate() {
-            let is_own = |path: &&PathUse| path.command.is_none_or(|of| usize::try_from(of) == Ok(number));
+            let is_own =
+                |path: &&PathUse| !path.guess && path.command.is_none_or(|of| usize::try_from(of) == Ok(number));
             let before = places.len();
             let own = analysis.paths.iter().filter(is_own);
             places.extend(own.flat_map(|path| path::values(path, Some(number))));

@@ -61,6 +61,8 @@ pub struct Action<'a> {
     pub name: &'a str,
     /// The name of its server; empty for the host's own.
     pub server: &'a str,
+    /// The names in the name of its server, in lower case.
+    pub names: Vec<&'a str>,
     /// What it can do. None: that is not known.
     pub labels: Vec<&'a str>,
 }
@@ -154,7 +156,7 @@ impl<'a> Action<'a> {
     /// A tool of the host itself.
     #[must_use]
     pub fn new(name: &'a str, labels: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { id: name, name, server: "", labels: labels.into_iter().collect() }
+        Self { id: name, name, server: "", names: Vec::new(), labels: labels.into_iter().collect() }
     }
 
     pub(crate) fn entity(&self) -> Entity<'a> {
@@ -193,6 +195,7 @@ impl<'a> Action<'a> {
         Some(match name {
             "name" => Value::Text(self.name),
             "server" => Value::Text(self.server),
+            "names" => Value::set(self.names.iter().map(|name| Value::Text(name))),
             "labels" if self.labels.is_empty() => Value::Unknown,
             "labels" => Value::set(self.labels.iter().map(|label| Value::Text(label))),
             _ => return None,

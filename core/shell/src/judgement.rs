@@ -91,6 +91,9 @@ pub struct Touch {
     /// Which of the parts does it, by its number; absent where a redirection of several commands does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u32>,
+    /// Whether only a bare word says so, of which nobody knows whether it is a path: `prod` of `cargo test --features prod`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guess: bool,
 }
 
 /// A text that may be known only in part: the pieces in order.
@@ -245,12 +248,14 @@ pub(crate) fn engine_command(
 ) -> SimpleCommand {
     SimpleCommand {
         words,
+        starts: Vec::new(),
         assignments,
         redirections,
         span,
         verdict: Verdict::Unknown,
         global_options: 0,
         unplaced: false,
+        led_plainly: false,
         beside: Vec::new(),
         status: Status::Lost,
         transparent: false,

@@ -1,9 +1,11 @@
 //! Environment variables: which are harmless to set, and which programs or the shell obey.
 
 /// Names that may be given to one command (`LC_ALL=C sort`).
-const HARMLESS: [&str; 41] = [
+const HARMLESS: [&str; 51] = [
     "AWS_DEFAULT_OUTPUT",
+    "AWS_DEFAULT_PROFILE",
     "AWS_DEFAULT_REGION",
+    "AWS_PROFILE",
     "AWS_REGION",
     "BLOCKSIZE",
     "BLOCK_SIZE",
@@ -28,8 +30,16 @@ const HARMLESS: [&str; 41] = [
     "LSCOLORS",
     "LS_COLORS",
     "MANWIDTH",
+    "MYSQL_HOST",
     "NODE_ENV",
     "NO_COLOR",
+    "PGAPPNAME",
+    "PGCONNECT_TIMEOUT",
+    "PGDATABASE",
+    "PGHOST",
+    "PGPASSWORD",
+    "PGPORT",
+    "PGUSER",
     "PS_FORMAT",
     "PYTHONDONTWRITEBYTECODE",
     "PYTHONIOENCODING",

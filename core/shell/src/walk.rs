@@ -95,6 +95,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) global_options: u32,
     /// Whether one of them may take the next word for its value.
     pub(crate) unplaced: bool,
+    /// Whether these options are known, and change nothing about what it does.
+    pub(crate) led_plainly: bool,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
     /// Whether the command of the program that is read may be an alias.
@@ -155,6 +157,7 @@ impl<'t> Walk<'t> {
             outputs: BTreeSet::new(),
             global_options: 0,
             unplaced: false,
+            led_plainly: false,
             transparent: false,
             alias: false,
             asking: false,
@@ -275,8 +278,12 @@ impl<'t> Walk<'t> {
             return self.stop(&format!("the line has more than {MAX_PARTS} commands"), command.span);
         }
         let branches = if command.words.len() == fields.len() { branches(fields) } else { Vec::new() };
+        if command.words.len() == fields.len() {
+            command.starts = starts(fields);
+        }
         if self.renames && self.unheard {
             command.words.splice(..1, [Word::Unknown, Word::Unknown]);
+            command.starts.clear();
         } else if self.unheard && self.is_other_spelling(fields) {
             command.words.splice(..1, [Word::Unknown]);
         }
@@ -284,6 +291,7 @@ impl<'t> Walk<'t> {
         command.status = self.status;
         command.global_options = std::mem::take(&mut self.global_options);
         command.unplaced = std::mem::take(&mut self.unplaced);
+        command.led_plainly = std::mem::take(&mut self.led_plainly);
         command.repeats = self.repeats > 0;
         command.transparent = std::mem::take(&mut self.transparent);
         command.alias = std::mem::take(&mut self.alias);
@@ -347,13 +355,23 @@ impl<'t> Walk<'t> {
 
     /// Takes note of a path of a part.
     pub(crate) fn touch_by(&mut self, field: &Field, access: Access, part: Option<u32>) {
+        self.touch_as(field, access, part, false);
+    }
+
+    /// Takes note of a word of the part that comes next, which may be a path.
+    pub(crate) fn touch_guess(&mut self, field: &Field, access: Access) {
+        let bare = field.known().is_some_and(|word| !word.contains(['/', '.', '~', '=', ':', '@', ',']));
+        self.touch_as(field, access, None, bare);
+    }
+
+    fn touch_as(&mut self, field: &Field, access: Access, part: Option<u32>, guess: bool) {
         let mut all = paths(&self.scope, field);
         if self.scope.dots {
             let dotted: Vec<_> = all.iter().filter_map(dotted).collect();
             all.extend(dotted);
         }
         for path in all {
-            let touch = Touch { path, access, part };
+            let touch = Touch { path, access, part, guess };
             if self.touches.last() != Some(&touch) {
                 self.touches.push(touch);
             }
@@ -401,6 +419,14 @@ impl<'t> Walk<'t> {
     pub(crate) fn touches(&self) -> &[Touch] {
         &self.touches
     }
+}
+
+/// How words begin that are known in part, each of which is one word, or several names that all begin so.
+fn starts(fields: &[Field]) -> Vec<(u32, String)> {
+    let names = |field: &Field| field.bits.iter().all(|bit| matches!(bit, Bit::Text(_) | Bit::Glob));
+    let known_in_part = |field: &Field| field.known().is_none() && (!field.many || names(field));
+    let begun = (0..).zip(fields).filter(|(_, field)| known_in_part(field) && !field.start().is_empty());
+    begun.map(|(number, field)| (number, field.start().to_owned())).collect()
 }
 
 /// The words that are known but for the name of a branch: the number of each, and its text around the name.

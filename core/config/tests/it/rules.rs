@@ -72,7 +72,17 @@ fn each_level_has_its_own_rules_and_default() {
     let ids = |at: usize| levels[at].rules.rules().iter().map(|rule| rule.id.as_str()).collect::<Vec<_>>();
     assert_eq!(
         (ids(0), ids(1)),
-        (vec!["look", "no-force-push/force", "no-force-push/remove", "no-force-push/settings"], vec!["no-rm"])
+        (
+            vec![
+                "look",
+                "no-force-push/files",
+                "no-force-push/force",
+                "no-force-push/program",
+                "no-force-push/remove",
+                "no-force-push/settings"
+            ],
+            vec!["no-rm"]
+        )
     );
     assert_eq!(compiled.policy.modes().max(), Some(Mode::Block));
 }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use phasegate_rules::Value;
+use phasegate_rules::{Piece, Shape, Value};
 
 use super::names::Names;
 use super::options::Options;
@@ -26,6 +26,8 @@ pub(super) struct Words {
     pub(super) text: Option<String>,
     /// The assignments before it, and those that the line exports before it, as one text; `None`: a value is not known.
     environment: Option<String>,
+    /// What words are made of of which the beginning is known, by their numbers.
+    begun: Vec<(usize, [Piece; 2])>,
     /// The options that it is given, and those that it may be given.
     options: Options,
     /// The names in its words.
@@ -45,24 +47,47 @@ impl Words {
         let text = text.filter(|_| !command.alias);
         let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
         let exports = || before.iter().filter(|earlier| gives_variables(earlier, command));
+        // Those of the command that runs it: `A=1 sh -c "git push"`.
+        let around = before.iter().filter(|earlier| encloses(earlier, command)).flat_map(|outer| &outer.assignments);
         let exported = exports().flat_map(given).filter_map(known_text);
         let exported = exported.filter(|word| word.contains('=')).map(|word| Some(word.to_string()));
-        let environment: Option<Vec<String>> = exported.chain(command.assignments.iter().map(assigned)).collect();
+        let environment: Option<Vec<String>> =
+            exported.chain(around.chain(&command.assignments).map(assigned)).collect();
         let environment = environment.filter(|_| !exports().any(gives_unknown)).map(|assigned| assigned.join(" "));
-        Self { text, environment, options: Options::of(command), names: Names::of(command, before) }
+        let number = |number: u32| usize::try_from(number).ok();
+        let begun = command
+            .starts
+            .iter()
+            .filter_map(|(at, start)| Some((number(*at)?, [Piece::Text(start.clone()), Piece::Any(())])));
+        let begun = begun.collect();
+        Self { text, environment, begun, options: Options::of(command), names: Names::of(command, before) }
+    }
+
+    /// The words after the program. Of one that is made when the line runs, what is known of it.
+    fn after<'a>(&'a self, command: &'a SimpleCommand) -> impl Iterator<Item = Value<'a>> {
+        let value = |(at, word): (usize, &'a Word)| match word {
+            Word::Known(text) => Value::Text(text),
+            Word::Unknown | Word::Value => {
+                let pieces = self.begun.iter().find(|(number, _)| *number == at).map(|(_, pieces)| pieces.as_slice());
+                pieces.map_or(Value::Unknown, |pieces| Value::Shape(Shape { pieces, hidden: true, flat: false }))
+            }
+        };
+        command.words.iter().enumerate().skip(1).map(value)
     }
 
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
     /// elsewhere, and for an option that may be given.
     pub(super) fn value<'a>(&'a self, command: &'a SimpleCommand) -> Value<'a> {
-        let after = command.words.get(1..).unwrap_or_default();
         // What stands before the program, and where its output goes, are no part of the text.
         let text = if is_plain(command) { Value::Text } else { Value::Maybe };
         let brought = || command.alias.then_some(Value::Unknown);
+        let (program, subcommand) = (program(command), subcommand(command));
+        let words: Vec<Value<'_>> = self.after(command).chain(brought()).collect();
         Value::record(vec![
-            ("program", program(command)),
-            ("subcommand", subcommand(command)),
-            ("words", Value::set(after.iter().map(word).chain(brought()))),
+            ("program", program),
+            ("subcommand", subcommand),
+            ("words", Value::set(words)),
+            ("initials", Value::set(self.after(command).map(initial).chain(brought()))),
             ("options", self.options.value()),
             ("text", self.text.as_deref().map_or(Value::Unknown, text)),
             ("verdict", Value::Text(verdict(command.verdict))),
@@ -81,6 +106,7 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("program", empty()),
         ("subcommand", empty()),
         ("words", Value::set([])),
+        ("initials", Value::set([])),
         ("options", Value::set([])),
         ("text", empty()),
         ("verdict", Value::Text(verdict(Verdict::Read))),
@@ -93,8 +119,13 @@ pub(super) fn none<'a>() -> Value<'a> {
 
 /// Whether an earlier command of a line gives this one variables: it exports them, or is the `env` that runs it.
 fn gives_variables(earlier: &SimpleCommand, command: &SimpleCommand) -> bool {
-    let around = earlier.span.0 <= command.span.0 && command.span.1 <= earlier.span.1;
+    let around = encloses(earlier, command);
     program_is(earlier, |name| EXPORTS.contains(&name) || (around && name == ENV))
+}
+
+/// Whether a command stands in the words of an earlier one.
+fn encloses(earlier: &SimpleCommand, command: &SimpleCommand) -> bool {
+    earlier.span.0 <= command.span.0 && command.span.1 <= earlier.span.1
 }
 
 /// The words by which such a command gives variables.
@@ -113,10 +144,15 @@ fn gives_unknown(earlier: &SimpleCommand) -> bool {
     given(earlier).any(is_made) && (begins.peek().is_none() || begins.any(|name| name != "PATH"))
 }
 
-fn word(word: &Word) -> Value<'_> {
+/// The first character of a word; none of an empty one.
+fn initial(word: Value<'_>) -> Value<'_> {
+    let first = |text: &str| text.chars().next().map_or(0, char::len_utf8);
     match word {
-        Word::Known(text) => Value::Text(text),
-        Word::Unknown | Word::Value => Value::Unknown,
+        Value::Text(text) => Value::Text(text.get(..first(text)).unwrap_or_default()),
+        Value::Shape(Shape { pieces: [Piece::Text(text), ..], .. }) => {
+            Value::Text(text.get(..first(text)).unwrap_or_default())
+        }
+        _ => Value::Unknown,
     }
 }
 
@@ -172,7 +208,7 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
         Some(Word::Known(_)) if command.unplaced => one_of(command, rest),
         Some(Word::Known(text)) => {
             let text = meant(command, text);
-            if passed.iter().all(is_flag) { Value::Text(text) } else { Value::Maybe(text) }
+            if command.led_plainly || passed.iter().all(is_flag) { Value::Text(text) } else { Value::Maybe(text) }
         }
     }
 }

@@ -2,15 +2,16 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use phasegate_rules::Value;
 
 use crate::analysis::{SimpleCommand, Word};
 
 /// The commands that decide where, and with which variables, those after them in a line run.
-const BEFORE: [&str; 14] = [
-    "cd", "declare", "doas", "env", "eval", "export", "local", "pushd", "readonly", "set", "source", "sudo", "typeset",
-    ".",
+const BEFORE: [&str; 15] = [
+    "alias", "cd", "declare", "doas", "env", "eval", "export", "local", "pushd", "readonly", "set", "source", "sudo",
+    "typeset", ".",
 ];
 /// Programs that ask the hosts that they are given by bare names.
 const CLIENTS: [&str; 7] = ["curl", "http", "https", "httpie", "wget", "xh", "xhs"];
@@ -82,6 +83,25 @@ impl Names {
 /// The names in a text, in lower case.
 fn parts(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphabetic()).filter(|name| !name.is_empty()).map(str::to_lowercase)
+}
+
+/// The names in the name of a server, in lower case: also `prod` and `db` of `prodDb`.
+pub(super) fn of_server(server: &str) -> Vec<String> {
+    let letters: Vec<char> = server.chars().collect();
+    let mut spaced = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let is_upper =
+            |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_uppercase());
+        let is_lower =
+            |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(|letter| letter.is_lowercase());
+        let begins = letter.is_uppercase()
+            && (is_lower(at.checked_sub(1)) || (is_upper(at.checked_sub(1)) && is_lower(at.checked_add(1))));
+        if begins {
+            spaced.push(' ');
+        }
+        spaced.push(*letter);
+    }
+    parts(&spaced).collect()
 }
 
 /// The host of an address, with who logs in there.

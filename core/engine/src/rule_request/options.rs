@@ -95,7 +95,10 @@ impl Options {
         let words: Vec<&Word> = before_operands(command).collect();
         for (at, word) in words.iter().enumerate() {
             let Some(text) = known(word) else {
-                all.open |= matches!(word, Word::Unknown);
+                // A word that begins as no option is none.
+                let number = u32::try_from(at.saturating_add(1)).ok();
+                let operand = |(of, start): &(u32, String)| Some(*of) == number && !start.starts_with('-');
+                all.open |= matches!(word, Word::Unknown) && !command.starts.iter().any(operand);
                 continue;
             };
             if text.len() < 2 || !text.starts_with('-') {

@@ -77,7 +77,8 @@ pub(super) fn in_part(path: &PathInPart, command: Option<usize>) -> Place<'_> {
     let texts =
         path.name.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(parts(text)) } else { None });
     let own = Named { name, file, inside: inside(&path.name), named, parts: texts.flatten().collect() };
-    Place { command, path: Some(own.value(does(path.access))), written: None }
+    let written = if let [Piece::Text(text)] = path.name.as_slice() { Some(text.as_str()) } else { None };
+    Place { command, path: Some(own.value(does(path.access))), written }
 }
 
 /// Whether a path lies in the project, as far as its words tell.

@@ -80,7 +80,7 @@ fn a_rule_that_cannot_be_evaluated_denies() {
         when { context.input has content && context.input.content like "*x*" };"#;
     let rules = ruleset(Default::Permit, text);
     let of = |id, amount| {
-        let action = Action { id, name: "send", server: "pay", labels: vec![] };
+        let action = Action { id, name: "send", server: "pay", names: vec![], labels: vec![] };
         let input = Value::record(vec![("amount", amount), ("content", Value::Long(5))]);
         decided(&rules, &Request::new(Principal::main("s"), action, input))
     };

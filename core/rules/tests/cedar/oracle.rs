@@ -136,7 +136,7 @@ fn entities(request: &Request<'_>) -> Json {
         {"uid": uid("Agent", principal.id), "attrs": attributes, "parents": parents},
         {"uid": uid("Action", action.id), "attrs": {}, "parents": groups},
         {"uid": uid("Tool", action.id), "parents": [],
-            "attrs": {"name": action.name, "server": action.server, "labels": action.labels}},
+            "attrs": {"name": action.name, "server": action.server, "names": action.names, "labels": action.labels}},
     ])
 }
 

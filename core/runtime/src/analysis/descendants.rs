@@ -7,7 +7,7 @@ use std::path::Path;
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
-use super::matched::matched;
+use super::matched::{found_below, matched};
 use crate::facts::is_ignored;
 
 /// Programs that put their other operands into their last one where that is a folder, and whether they take folders whole.
@@ -28,7 +28,7 @@ const ITSELF: [&str; 9] = ["chmod", "chown", "chgrp", "touch", "setfacl", "chatt
 /// How the names of interpreters begin: what they are given names folders, and says not what becomes of them.
 const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php", "deno", "lua"];
 /// Programs that fill the folder that they name, or make it, whatever it is called.
-const UNPACKERS: [&str; 3] = ["git clone", "git worktree", "unzip"];
+const UNPACKERS: [&str; 7] = ["bsdtar", "cpio", "git clone", "git worktree", "gtar", "tar", "unzip"];
 /// Modules of Python that do so with the option `-e`.
 const UNPACKING_MODULES: [&str; 2] = ["zipfile", "-mzipfile"];
 /// Programs that change what they name: a file, or all that is in a folder, also one that they make.
@@ -191,6 +191,12 @@ impl<'a> Line<'a> {
     /// What a pattern of names stands for; where nothing is known of that, the folder that it is in.
     fn selected(&self, touch: &Touch, name: &str, folder: PathUse) -> Vec<PathUse> {
         let found = matched(&touch.path, self.base, "");
+        if touch.path.0.contains(&Piece::Tree) {
+            let below = self.ends(&touch.path);
+            let found = found_below(&touch.path, self.base).paths.into_iter();
+            let found = found.map(|written| PathUse { written, ..folder.clone() }).collect::<Vec<_>>();
+            return [PathUse { below, ..folder }].into_iter().chain(found).collect();
+        }
         if found.is_empty() || found.len() > MAX_PATHS || PLACERS.iter().any(|(placer, _)| *placer == name) {
             let below = if folder.written == UNKNOWN { Vec::new() } else { self.ends(&touch.path) };
             return vec![PathUse { below, ..folder }];
@@ -282,6 +288,11 @@ impl<'a> Line<'a> {
         vec![if known { end.to_owned() } else { String::new() }]
     }
 
+    /// Whether nothing is there.
+    pub(super) fn is_absent(&self, path: &str) -> bool {
+        self.base.join(path).symlink_metadata().is_err()
+    }
+
     fn is_folder(&self, path: &str) -> bool {
         fs::metadata(self.base.join(path)).is_ok_and(|data| data.is_dir())
     }
@@ -301,7 +312,7 @@ impl<'a> Line<'a> {
     fn is_open(&self, target: &Touch, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
         let odd = matches!(name, "" | "." | "..");
-        let absent = self.base.join(path).symlink_metadata().is_err();
+        let absent = self.is_absent(path);
         odd || (absent && !name.contains('.') && (!self.quick || self.is_made(target, path)))
     }
 
@@ -309,7 +320,7 @@ impl<'a> Line<'a> {
     /// have.
     fn may_become(&self, touch: &Touch, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let absent = self.base.join(path).symlink_metadata().is_err();
+        let absent = self.is_absent(path);
         (absent && !name.contains('.')) || matches!(name, "" | "." | "..") || self.is_made(touch, path)
     }
 

@@ -1,11 +1,14 @@
 //! Paths that a shell line names in part, as `~/.ssh/*`, `$DIR/a.txt` and `*.pem`, and those that it may read because it
 //! names them: rules compare what is known of them.
 
+use std::path::Path;
+
 use phasegate_core::analysis::{Access, PathInPart, Word};
 use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};
 
 use super::descendants::program;
+use super::matched::found_below;
 
 /// The most paths that are kept.
 const MAX_PATHS: usize = 256;
@@ -70,8 +73,9 @@ const SEARCHERS: [&str; 8] = ["ag", "egrep", "fgrep", "ggrep", "grep", "rg", "rg
 const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
 
 /// Them, in the order of the line.
-pub(super) fn paths(judged: &Judgement) -> Vec<PathInPart> {
-    of_touches(judged, judged.touches.iter().filter(|touch| touch.path.text().is_none()))
+pub(super) fn paths(judged: &Judgement, base: &Path) -> Vec<PathInPart> {
+    let in_part = |touch: &&Touch| touch.path.text().is_none() && !touch.guess && !is_found(touch, base);
+    of_touches(judged, judged.touches.iter().filter(in_part))
 }
 
 /// All paths of a line, also those that it names in full.
@@ -88,7 +92,7 @@ pub(super) fn words(judged: &Judgement) -> Vec<PathInPart> {
     let all = (0..).zip(&judged.parts).flat_map(|(number, part)| {
         let words = part.words.iter().skip(1).filter_map(named).filter(|word| !word.0.is_empty());
         words.flat_map(move |word| {
-            let touch = move |access| Touch { path: word.clone(), access, part: Some(number) };
+            let touch = move |access| Touch { path: word.clone(), access, part: Some(number), guess: false };
             [Access::Read, Access::Write].map(touch)
         })
     });
@@ -121,9 +125,15 @@ fn of_touches<'t>(judged: &'t Judgement, touches: impl Iterator<Item = &'t Touch
     found
 }
 
+/// Whether a search changes what it finds, and all of that is known: each is a path of its own.
+fn is_found(touch: &Touch, base: &Path) -> bool {
+    let changes = matches!(touch.access, Access::Write | Access::Remove);
+    changes && touch.path.0.contains(&Piece::Tree) && found_below(&touch.path, base).whole
+}
+
 /// What a search for text looks at, as its pattern of names says it.
 pub(super) fn searched(pattern: &str) -> Vec<PathInPart> {
-    let touch = |pattern: String| Touch { path: shape(&pattern), access: Access::Read, part: None };
+    let touch = |pattern: String| Touch { path: shape(&pattern), access: Access::Read, part: None, guess: false };
     let all = if pattern.starts_with('!') { Vec::new() } else { alternatives(pattern) };
     all.into_iter().flat_map(|pattern| path(&touch(pattern))).collect()
 }
@@ -174,7 +184,8 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
         }
         _ => Vec::new(),
     };
-    files.into_iter().flat_map(|file| path(&Touch { path: file, access: Access::Read, part: Some(number) })).collect()
+    let touch = |file| Touch { path: file, access: Access::Read, part: Some(number), guess: false };
+    files.into_iter().flat_map(|file| path(&touch(file))).collect()
 }
 
 /// The words without what `git log` and its like look for in changes and messages.
@@ -277,7 +288,8 @@ fn made(judged: &Judgement) -> Vec<PathInPart> {
         None => Some(word),
     });
     let named = patterns.filter(says);
-    named.flat_map(|path_of| path(&Touch { path: path_of, access: Access::Read, part: reader.part })).collect()
+    let touch = |path| Touch { path, access: Access::Read, part: reader.part, guess: false };
+    named.flat_map(|path_of| path(&touch(path_of))).collect()
 }
 
 /// The words that stand in the line as the input of a command.
@@ -355,7 +367,20 @@ mod tests {
             let file: String = path.file.iter().map(piece).collect();
             if path.hidden { file } else { format!("visible {file}") }
         };
-        paths(&judged).iter().map(shown).collect()
+        paths(&judged, Path::new("/none")).iter().map(shown).collect()
+    }
+
+    #[test]
+    fn what_a_search_changes_is_what_it_finds() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |line: &str, base: &Path| paths(&judge(line, &Table::shipped(), Trust::default()), base).len();
+        for line in ["find . -name '*.pyc' -delete", "find . -name '*.orig' -delete"] {
+            assert_eq!(of(line, folder.path()), 0, "{line}");
+        }
+        // Where that cannot be told, it may be any of that name.
+        for line in ["find \"$X\" -name '*.pyc' -delete", "rm \"$X\"/*.pyc"] {
+            assert!(of(line, folder.path()) > 0, "{line}");
+        }
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub(crate) fn read_line(
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
         analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
-        analysis.in_part = if shell.in_part { in_part::paths(&judged) } else { Vec::new() };
+        analysis.in_part = if shell.in_part { in_part::paths(&judged, &base) } else { Vec::new() };
     }
     Some(judged)
 }
@@ -147,7 +147,8 @@ pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
         let redirected = |part: &Part| part.command.redirections.iter().any(|(_, word)| *word == named());
         // A folder of which only a part of the name is known is no folder that is made.
         let folder = touch.path.text().is_some() && part.is_some_and(|part| makes_folders(part) && !redirected(part));
-        Some(line.spread(touch, PathUse { command: touch.part, folder, ..PathUse::new(written, touch.access) }))
+        let guess = touch.guess && line.is_absent(&written);
+        Some(line.spread(touch, PathUse { command: touch.part, folder, guess, ..PathUse::new(written, touch.access) }))
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
     let anywhere = unnamed.flat_map(|(number, part)| {

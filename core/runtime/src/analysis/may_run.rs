@@ -45,7 +45,16 @@ pub(super) fn note(event: &mut Event, table: &Table, trust: &Trust) {
 fn behind_another(command: &SimpleCommand) -> SimpleCommand {
     let words = [Word::Unknown].into_iter().chain(command.words.iter().cloned()).collect();
     let verdict = Verdict::Unknown;
-    SimpleCommand { words, verdict, global_options: 0, unplaced: false, alias: false, ..command.clone() }
+    SimpleCommand {
+        words,
+        starts: command.starts.iter().map(|(at, start)| (at.saturating_add(1), start.clone())).collect(),
+        verdict,
+        global_options: 0,
+        unplaced: false,
+        led_plainly: false,
+        alias: false,
+        ..command.clone()
+    }
 }
 
 /// The texts that may be lines.

@@ -157,12 +157,13 @@ pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     if key.and_then(Field::known).is_some_and(is_harmless_key) {
         return Some(Finding::new(Verdict::Write, "`git config` sets what it is given a value for", span));
     }
-    walk.touch(&Field::text(CONFIGURATION, span), Access::Write);
     if let (Some(name), Some(value)) = (key.and_then(Field::known), operands.last())
         && program_text::is_setting(name)
     {
         program_text::value_of(walk, value);
     }
+    // Behind the command that it sets, whose own path it is not.
+    walk.touch(&Field::text(CONFIGURATION, span), Access::Write);
     Some(Finding::new(Verdict::Execute, "`git config` can set a program that git runs", span))
 }
 

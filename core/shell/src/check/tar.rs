@@ -66,6 +66,10 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     }
     if command.rule.check == Some(Check::Tar) {
         archive(walk, command);
+    } else if !command.has(&["t", "list", "o", "create"]) {
+        // Members with absolute names come to lie elsewhere.
+        walk.unnamed = true;
+        command.values(&["D", "directory"]).for_each(|folder| walk.touch(folder, Access::Write));
     }
     if command.has(&["force-local"]) {
         return None;
@@ -84,6 +88,9 @@ fn archive(walk: &mut Walk<'_>, command: &Command<'_>) {
         files.filter(|file| file.known() != Some("-")).for_each(|file| walk.touch(file, Access::Write));
     } else {
         walk.unnamed |= command.has(&makes) || command.has(&more);
+    }
+    if command.has(&["x", "extract", "get"]) {
+        command.values(&["C", "directory"]).for_each(|folder| walk.touch(folder, Access::Write));
     }
 }
 

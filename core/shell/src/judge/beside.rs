@@ -31,8 +31,10 @@ impl Walk<'_> {
             if let Some(told) = self.told_of(parameter) {
                 says.extend(&told.beside);
             }
-            if let Operation::Default(operand) | Operation::Edit(operand) | Operation::Assign(operand) =
-                &parameter.operation
+            if let Operation::Default(operand)
+            | Operation::Edit(operand)
+            | Operation::Trim { word: operand, .. }
+            | Operation::Assign(operand) = &parameter.operation
             {
                 says.add(Pattern::known(&spoken(operand)));
             }

@@ -187,6 +187,7 @@ impl Walk<'_> {
         {
             keep_worse(&mut worst, finding);
         }
+        let plain = worst.verdict == Verdict::Read;
         let named = after.first().map_or(Some("-"), Field::known);
         self.talks(named.is_some_and(|named| rule.sends.split_whitespace().any(|command| command == named)));
         let Some((command, rest)) = after.split_first() else {
@@ -229,6 +230,9 @@ impl Walk<'_> {
         self.talks(self.alias);
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         self.unplaced = may_take_more(&outer, before, &scan);
+        // In another folder it is another command: `git -C x push`.
+        let moves = scan.options.iter().any(|given| given.name == "C");
+        self.led_plainly = plain && at > 0 && !self.unplaced && !moves;
         worst
     }
 
@@ -337,9 +341,9 @@ impl Walk<'_> {
     pub(super) fn touch_unknown(&mut self, name: &str, args: &[Field]) {
         for field in args.iter().filter(|field| !field.start().starts_with('-')) {
             if name == "git" {
-                self.touch(&git::pathspec(field), Access::Write)
+                self.touch_guess(&git::pathspec(field), Access::Write)
             } else {
-                self.touch(field, Access::Write)
+                self.touch_guess(field, Access::Write)
             }
         }
     }

@@ -212,7 +212,9 @@ impl Sites {
                             self.add(&parameter.name, false, false);
                             self.word(operand);
                         }
-                        Operation::Default(operand) | Operation::Edit(operand) => self.word(operand),
+                        Operation::Default(operand)
+                        | Operation::Edit(operand)
+                        | Operation::Trim { word: operand, .. } => self.word(operand),
                         Operation::Slice(operand) => self.arithmetic(operand, false),
                         _ => {}
                     }

@@ -179,7 +179,7 @@ pub(super) fn call(random: &mut Random) -> Request<'static> {
         ("pay/send", "send", "pay", &["write"]),
     ];
     let (id, name, server, labels) = actions[random.below(3)];
-    let action = Action { id, name, server, labels: labels.to_vec() };
+    let action = Action { id, name, server, names: Vec::new(), labels: labels.to_vec() };
     Request { parts: vec![part], context, ..Request::new(principal, action, Value::record(input)) }
 }
 
