@@ -4,6 +4,7 @@
 //! keeps of an event are the fields of one of its parts, so that both see the same values.
 
 mod command;
+mod migration;
 mod names;
 mod options;
 mod path;

@@ -14,21 +14,6 @@ use crate::tool::{Call, EXECUTE, READ, SHELL, WRITE};
 pub(super) const CHANGES: &str = "changes";
 /// The field that says whether a part is, or may be, a migration of a database.
 const MIGRATES: &str = "migrates";
-/// The commands that migrate, as in the pack `one-migration-at-a-time`.
-const MIGRATIONS: [(&str, &str); 9] = [
-    ("alembic", "upgrade"),
-    ("dbmate", "up"),
-    ("diesel", "migration"),
-    ("flyway", "migrate"),
-    ("goose", "up"),
-    ("knex", "migrate:latest"),
-    ("liquibase", "update"),
-    ("prisma", "migrate"),
-    ("sqlx", "migrate"),
-];
-/// Of those that a runner starts, each one.
-const STARTED: [(&str, &str); 2] = [("npx", "knex"), ("npx", "prisma")];
-
 /// A part of a call, as an event.
 pub(super) struct OfPart<'r, 'a> {
     pub(super) request: &'r Request<'a>,
@@ -93,15 +78,9 @@ impl OfPart<'_, '_> {
         (writes && !elsewhere && !sends) || unheard
     }
 
-    /// Whether the part is a migration of a database, or may be one: its program or its subcommand is not known. The same of
-    /// a part when it begins and when it ends.
+    /// Whether the part is a migration of a database, or may be one. The same of a part when it begins and when it ends.
     fn migrates(&self) -> bool {
-        let (program, subcommand) = (self.at(&["command", "program"]), self.at(&["command", "subcommand"]));
-        let may_be = |value: &Option<Value<'_>>, text: &str| {
-            value.as_ref().is_some_and(|value| value.equals(&Value::Text(text)) != Truth::No)
-        };
-        let mut all = MIGRATIONS.iter().chain(&STARTED);
-        all.any(|(wanted, of)| may_be(&program, wanted) && may_be(&subcommand, of))
+        self.at(&["command", "migrates"]).is_some_and(|migrates| migrates != Value::Bool(false))
     }
 
     fn at(&self, path: &[&str]) -> Option<Value<'_>> {

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Value};
 
+use super::migration::migrates;
 use super::names::Names;
 use super::options::Options;
 use super::sending::may_send;
@@ -84,6 +85,7 @@ impl Words {
         let (program, subcommand) = (program(command), subcommand(command));
         let words: Vec<Value<'_>> = self.after(command).chain(brought()).collect();
         Value::record(vec![
+            ("migrates", migrates(&program, &subcommand, &words)),
             ("program", program),
             ("subcommand", subcommand),
             ("words", Value::set(words)),
@@ -111,6 +113,7 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("text", empty()),
         ("verdict", Value::Text(verdict(Verdict::Read))),
         ("sends", Value::Bool(false)),
+        ("migrates", Value::Bool(false)),
         ("names", Value::set([])),
         ("hosts", Value::set([])),
         ("environment", empty()),
