@@ -197,6 +197,7 @@ pub use gates::gates;
 pub use policy::Policy;
 pub use reason::DenialReason;
 pub use record::{Record, records};
+pub use rule_request::is_secret_path;
 pub use run_status::files_made;
 pub use state::State;
 pub use step::{Outcome, RunPosition, step};

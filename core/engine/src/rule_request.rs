@@ -21,6 +21,7 @@ use serde_json::Value as Json;
 
 use self::command::Words;
 use self::path::Place;
+pub use self::secret::is_secret_path;
 use crate::access::AccessMode;
 use crate::analysis::{MayRun, PathInPart, PathUse, SimpleCommand, UNKNOWN, UNNAMED};
 use crate::change::Change;

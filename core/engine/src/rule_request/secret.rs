@@ -42,6 +42,12 @@ const EXAMPLES: [&str; 24] = [
 const PATHS: [&str; 3] = [".aws/credentials", ".kube/config", ".docker/config.json"];
 
 /// Whether a path is one of a file with secrets.
+#[must_use]
+pub fn is_secret_path(path: &str) -> bool {
+    has_file(path.rsplit('/').next().unwrap_or_default()) || ends(path, &PATHS)
+}
+
+/// Whether a path is one of a file with secrets, as far as it is known.
 pub(super) fn is_secret<'a>(name: &Value<'_>, file: &Value<'_>) -> Value<'a> {
     match (name, file) {
         (Value::Text(name), Value::Text(file)) => Value::Bool(has_file(file) || ends(name, &PATHS)),

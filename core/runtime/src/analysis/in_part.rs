@@ -3,26 +3,37 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathInPart, Word};
+use phasegate_core::analysis::{Access, PathInPart, Verdict, Word};
+use phasegate_core::is_secret_path;
 use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};
 
 use super::descendants::program;
-use super::matched::found_below;
+use super::matched::{found_below, matched};
+use super::word_paths::last_name;
 
 /// The most paths that are kept.
 const MAX_PATHS: usize = 256;
+/// The most files with secrets that patterns find that are kept.
+const MAX_SECRETS: usize = 16;
 /// Programs of which nothing else tells which words are files that they read.
-const MAY_READ: [&str; 45] = [
+const MAY_READ: [&str; 53] = [
     "aws",
     "bash",
     "bsdtar",
     "bun",
+    "c++",
+    "cc",
+    "clang",
+    "clang++",
+    "cpp",
     "deno",
     "docker",
     "docker-compose",
     "dotenv",
     "flask",
+    "g++",
+    "gcc",
     "git annotate",
     "git archive",
     "git blame",
@@ -34,6 +45,7 @@ const MAY_READ: [&str; 45] = [
     "git format-patch",
     "git hash-object",
     "git log",
+    "git rev-parse",
     "git show",
     "git whatchanged",
     "gpg",
@@ -65,6 +77,10 @@ const MAY_READ: [&str; 45] = [
 const HISTORIES: [&str; 6] = ["git diff", "git format-patch", "git log", "git shortlog", "git show", "git whatchanged"];
 /// Their options with a text that is looked for.
 const SEARCHES: [&str; 5] = ["-S", "-G", "--grep", "--author", "--committer"];
+/// What options are called whose values are left out: `--exclude=.env`.
+const LEAVING: [&str; 2] = ["exclude", "ignore"];
+/// Variables that name a file which a shell reads when it starts.
+const STARTED_BY: [&str; 2] = ["BASH_ENV", "ENV"];
 /// How code runs a text as a line.
 const STARTS: [&str; 8] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx", "Command"];
 /// Programs that search folders for files whose names have a pattern.
@@ -72,10 +88,12 @@ const SEARCHERS: [&str; 8] = ["ag", "egrep", "fgrep", "ggrep", "grep", "rg", "rg
 /// The options by which they are given the pattern.
 const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
 
-/// Them, in the order of the line.
+/// Them, in the order of the line, and the files with secrets that its patterns find from the folder in which it starts.
 pub(super) fn paths(judged: &Judgement, base: &Path) -> Vec<PathInPart> {
     let in_part = |touch: &&Touch| touch.path.text().is_none() && !touch.guess && !is_found(touch, base);
-    of_touches(judged, judged.touches.iter().filter(in_part))
+    let mut found = of_touches(judged, judged.touches.iter().filter(in_part));
+    found.extend(found_secrets(judged, base));
+    found
 }
 
 /// All paths of a line, also those that it names in full.
@@ -131,6 +149,27 @@ fn is_found(touch: &Touch, base: &Path) -> bool {
     changes && touch.path.0.contains(&Piece::Tree) && found_below(&touch.path, base).whole
 }
 
+/// The files with secrets that stand where a pattern of names without a name of its own finds them: `certs/*`.
+fn found_secrets(judged: &Judgement, base: &Path) -> Vec<PathInPart> {
+    let is_open = |touch: &&Touch| {
+        let last = last_name(&touch.path);
+        let is_nothing = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+        last.0.contains(&Piece::Glob) && last.0.iter().all(|piece| *piece == Piece::Glob || is_nothing(piece))
+    };
+    let mut all = Vec::new();
+    for touch in judged.touches.iter().filter(is_open) {
+        let names = matched(&touch.path, base, "").into_iter().filter_map(|found| {
+            let name = found.strip_prefix(base).unwrap_or(&found).to_str()?.to_owned();
+            let hidden = name.rsplit('/').next().is_some_and(|last| last.starts_with('.'));
+            (!hidden && is_secret_path(&name)).then_some(name)
+        });
+        let named = |name: String| Touch { path: Pattern(vec![Piece::Text(name)]), ..touch.clone() };
+        all.extend(names.take(MAX_SECRETS).flat_map(|name| path(&named(name))));
+    }
+    all.truncate(MAX_SECRETS);
+    all
+}
+
 /// What a search for text looks at, as its pattern of names says it.
 pub(super) fn searched(pattern: &str) -> Vec<PathInPart> {
     let touch = |pattern: String| Touch { path: shape(&pattern), access: Access::Read, part: None, guess: false };
@@ -171,7 +210,8 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let files: Vec<Pattern> = match program.as_str() {
         "python" | "python3" => words.iter().flat_map(|word| files_of(word, true)).collect(),
         program if MAY_READ.contains(&program) => {
-            without_searches(program, &words).flat_map(|word| files_of(word, false)).collect()
+            let words = without_searches(program, &words).flat_map(|word| files_of(word, false));
+            words.chain(fed(part).filter_map(|word| file_of(&word.text()?))).collect()
         }
         "curl" | "wget" => part.words.iter().skip(1).filter_map(of_address).collect(),
         "git grep" => after_pattern(&words).filter_map(|word| file_of(word)).collect(),
@@ -182,22 +222,54 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
         program if SEARCHERS.contains(&program) => {
             values(&words, &PATTERNS).filter(|pattern| !pattern.starts_with('!')).map(shape).collect()
         }
+        _ if matches!(part.command.verdict, Verdict::Execute | Verdict::Unknown) => {
+            without_searches(&program, &words).filter_map(|word| file_of(word)).filter(is_environment).collect()
+        }
         _ => Vec::new(),
     };
-    let touch = |file| Touch { path: file, access: Access::Read, part: Some(number), guess: false };
-    files.into_iter().flat_map(|file| path(&touch(file))).collect()
+    let files = files.into_iter().chain(at_start(part, &words));
+    files
+        .into_iter()
+        .flat_map(|file| path(&Touch { path: file, access: Access::Read, part: Some(number), guess: false }))
+        .collect()
 }
 
-/// The words without what `git log` and its like look for in changes and messages.
+/// Whether a name is one of a file of variables. What else has secrets, programs use without showing it: `ssh -i a.pem`.
+fn is_environment(file: &Pattern) -> bool {
+    let name = last_name(file).text().unwrap_or_default();
+    is_secret_path(&name) && (name.starts_with(".env") || name.ends_with(".env"))
+}
+
+/// The files that a shell reads when it starts, as variables name them.
+fn at_start(part: &Part, words: &[String]) -> Vec<Pattern> {
+    let assigned = part.command.assignments.iter().filter_map(|(name, value)| match value {
+        Word::Known(value) => Some((name.as_str(), value.as_str())),
+        Word::Unknown | Word::Value => None,
+    });
+    let given = words.iter().filter_map(|word| word.split_once('='));
+    let of_start = assigned.chain(given).filter(|(name, _)| STARTED_BY.contains(name));
+    of_start.map(|(_, file)| Pattern(vec![Piece::Text(file.to_owned())])).collect()
+}
+
+/// The words without what `git log` and its like look for in changes and messages, and without what is left out.
 fn without_searches<'w>(program: &str, words: &'w [String]) -> impl Iterator<Item = &'w String> {
     let searches = HISTORIES.contains(&program);
     let is_one = |word: &String| SEARCHES.iter().any(|option| word.starts_with(option));
     let takes = |word: &&String| SEARCHES.contains(&word.as_str());
+    let leaves = |word: &str| {
+        let option = word.starts_with('-').then(|| word.split_once('=').map_or(word, |(option, _)| option));
+        option.is_some_and(|option| LEAVING.iter().any(|leaving| option.contains(leaving)))
+    };
+    let is_left = move |word: &String, before: Option<&&String>| {
+        let attached = leaves(word) && word.contains('=');
+        attached || before.is_some_and(|before| leaves(before) && !before.contains('='))
+    };
     let before = [None].into_iter().chain(words.iter().map(Some));
     let shown = words
         .iter()
         .zip(before)
-        .filter(move |(word, before)| !searches || !(is_one(word) || before.as_ref().is_some_and(takes)));
+        .filter(move |(word, before)| !searches || !(is_one(word) || before.as_ref().is_some_and(takes)))
+        .filter(move |(word, before)| !is_left(word, before.as_ref()));
     shown.map(|(word, _)| word)
 }
 
@@ -271,7 +343,32 @@ fn of_address(word: &Pattern) -> Option<Pattern> {
     let (first, rest) = word.0.split_first()?;
     let Piece::Text(start) = first else { return None };
     let start = start.strip_prefix("file:")?;
-    Some(Pattern([Piece::Text(start.to_owned())].into_iter().chain(rest.iter().cloned()).collect()))
+    let pieces = [Piece::Text(start.to_owned())].into_iter().chain(rest.iter().cloned());
+    // What stands in brackets and braces is one of several texts.
+    let decoded = pieces.flat_map(|piece| match piece {
+        Piece::Text(text) => shape(&decoded(&text)).0,
+        other => vec![other],
+    });
+    Some(Pattern(decoded.collect()))
+}
+
+/// A text of an address without its percent signs: `.env` for `%2eenv`.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(part.as_bytes().iter().skip(2));
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend(part.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// What commands may read that are given names when the line runs: whatever the words of other commands name.
@@ -288,8 +385,9 @@ fn made(judged: &Judgement) -> Vec<PathInPart> {
         None => Some(word),
     });
     let named = patterns.filter(says);
-    let touch = |path| Touch { path, access: Access::Read, part: reader.part, guess: false };
-    named.flat_map(|path_of| path(&touch(path_of))).collect()
+    named
+        .flat_map(|path_of| path(&Touch { path: path_of, access: Access::Read, part: reader.part, guess: false }))
+        .collect()
 }
 
 /// The words that stand in the line as the input of a command.
@@ -371,6 +469,40 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_without_a_name_of_its_own_is_about_the_secrets_that_it_finds() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().canonicalize().unwrap();
+        for path in ["certs/server.pem", "certs/README.md", ".ssh/id_rsa", "src/a.rs", "src/.env", "deep/x/.env.local"]
+        {
+            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
+            std::fs::write(base.join(path), "").unwrap();
+        }
+        let found = |line: &str| {
+            let judged = judge(line, &Table::shipped(), Trust::default());
+            let all = found_secrets(&judged, &base).into_iter();
+            let name = |path: PathInPart| match path.name.as_slice() {
+                [Known::Text(text)] => text.clone(),
+                _ => "?".to_owned(),
+            };
+            all.map(name).collect::<Vec<_>>()
+        };
+        for (line, wanted) in [
+            ("cat certs/*", &["certs/server.pem"][..]),
+            ("cat cert*/*", &["certs/server.pem"]),
+            ("cd certs && cat *", &["certs/server.pem"]),
+            ("for f in certs/*; do cat \"$f\"; done", &["certs/server.pem"]),
+            ("cp .ssh/* x", &[".ssh/id_rsa"]),
+            ("cat certs/*.md", &[]),
+            ("cat src/*", &[]),
+            ("cat *", &[]),
+            ("cat deep/x/*", &[]),
+            ("echo certs/*", &[]),
+        ] {
+            assert_eq!(found(line), wanted, "{line}");
+        }
+    }
+
+    #[test]
     fn what_a_search_changes_is_what_it_finds() {
         let folder = tempfile::tempdir().unwrap();
         let of = |line: &str, base: &Path| paths(&judge(line, &Table::shipped(), Trust::default()), base).len();
@@ -420,6 +552,14 @@ mod tests {
             ("git log --all -S .env", &["log", "--all"]),
             ("git log -S.env --grep=.env", &["log"]),
             ("git log -p -- .env", &["log", "-p", "--", ".env"]),
+            ("gcc -E -x c .env", &["-E", "-x", "c", ".env"]),
+            ("BASH_ENV=./.env bash -c 'echo $KEY'", &["-c", ".env"]),
+            ("env BASH_ENV=.env bash x.sh", &[".env", "x.sh"]),
+            ("git cat-file --batch <<< HEAD:.env", &["cat-file", "--batch", ".env"]),
+            ("curl \"file://$PWD/%2eenv\"", &[".env"]),
+            ("curl file:///a/.e[n-n]v", &[".e*v"]),
+            ("tar czf a.tgz --exclude=.env --exclude b.env src", &["czf", "a.tgz", "--exclude", "src"]),
+            ("frob --file=conf/.env -i a.pem", &[".env"]),
         ] {
             assert_eq!(files(line), wanted, "{line}");
         }
