@@ -215,6 +215,11 @@ pub struct SimpleCommand {
     /// Whether all of these options are known, and change nothing about what the subcommand does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub led_plainly: bool,
+    /// Whether it is a `git push` of something else than what is checked out in the project, or may be. Looked for only where
+    /// there are rules.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub pushes_other: bool,
     /// What the exit status of the line says about this command.
     #[serde(default, skip_serializing_if = "Status::is_lost")]
     pub status: Status,

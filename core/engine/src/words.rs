@@ -259,6 +259,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         global_options: 0,
         unplaced: false,
         led_plainly: false,
+        pushes_other: false,
         beside: Vec::new(),
         status: Status::Own,
         transparent: false,

@@ -51,6 +51,7 @@ impl Recorded {
             global_options: 0,
             unplaced: false,
             led_plainly: false,
+            pushes_other: false,
             beside: vec![],
             status: Status::Own,
             transparent: false,

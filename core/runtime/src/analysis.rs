@@ -24,6 +24,7 @@ mod listed;
 mod obeyed;
 mod own_programs;
 mod packed;
+mod pushed;
 mod patched;
 mod rewritten;
 mod runs_in;

@@ -256,6 +256,7 @@ pub(crate) fn engine_command(
         global_options: 0,
         unplaced: false,
         led_plainly: false,
+        pushes_other: false,
         beside: Vec::new(),
         status: Status::Lost,
         transparent: false,

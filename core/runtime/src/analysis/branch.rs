@@ -1,6 +1,6 @@
 //! The name of the branch that the working tree is on, in words that a line makes of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{SimpleCommand, Verdict, Word};
 use phasegate_shell::{Judgement, Part};
@@ -53,14 +53,18 @@ fn is_own(name: &str) -> bool {
 }
 
 /// The branch that the repository of a folder is on.
-fn current(base: &Path) -> Option<String> {
+pub(super) fn current(base: &Path) -> Option<String> {
+    let head = std::fs::read_to_string(repository(base)?.join("HEAD")).ok()?;
+    let branch = head.trim_end().strip_prefix("ref: refs/heads/")?;
+    (!branch.is_empty()).then(|| branch.to_owned())
+}
+
+/// Where the repository of a folder is kept.
+pub(super) fn repository(base: &Path) -> Option<PathBuf> {
     if std::env::var_os("GIT_DIR").is_some() {
         return None;
     }
-    let top = base.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
-    let head = std::fs::read_to_string(git_folder(top)?.join("HEAD")).ok()?;
-    let branch = head.trim_end().strip_prefix("ref: refs/heads/")?;
-    (!branch.is_empty()).then(|| branch.to_owned())
+    git_folder(base.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?)
 }
 
 #[cfg(test)]

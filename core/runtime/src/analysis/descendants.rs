@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathUse, UNKNOWN, Word};
+use phasegate_core::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
 use super::matched::{found_below, matched};
@@ -375,12 +375,17 @@ fn collect(folder: &Path, at: &str, names: &mut Vec<String>) -> bool {
 
 /// The name of the program of a part, with the command of git.
 pub(super) fn program(part: &Part) -> String {
-    let word = |at: usize| match part.command.words.get(at) {
+    program_of(&part.command)
+}
+
+/// The same, of a command.
+pub(super) fn program_of(command: &SimpleCommand) -> String {
+    let word = |at: usize| match command.words.get(at) {
         Some(Word::Known(word)) => Some(word.as_str()),
         _ => None,
     };
     let name = word(0).and_then(|program| program.rsplit('/').next()).unwrap_or_default();
-    let options = usize::try_from(part.command.global_options).unwrap_or(usize::MAX);
+    let options = usize::try_from(command.global_options).unwrap_or(usize::MAX);
     match word(options.saturating_add(1)).filter(|_| name == "git") {
         Some(command) => format!("git {command}"),
         None => name.to_owned(),

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{beside, branch, embedded, in_part, linked, may_run, no_index, runs_in, shadowed, tests};
+use super::{beside, branch, embedded, in_part, linked, may_run, no_index, pushed, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
@@ -78,6 +78,11 @@ pub(crate) fn read_line(
         may_run::note(event, &shell.table, &shell.trust);
     }
     let base = event.cwd.as_deref().map_or_else(|| root.to_path_buf(), |cwd| root.join(cwd));
+    if let EventKind::ToolCall { analysis, .. } = &mut event.kind
+        && let Some(run) = &mut analysis.may_run
+    {
+        pushed::mark(&mut run.commands, &base);
+    }
     let EventKind::ToolCall { tool, server: None, input, labels, analysis, .. } = &mut event.kind else { return None };
     if let Some(pattern) = input.get("glob").and_then(Value::as_str).filter(|_| shell.in_part && tool == GREP) {
         analysis.in_part = in_part::searched(pattern);
@@ -103,6 +108,9 @@ pub(crate) fn read_line(
             analysis.commands.iter_mut().zip(texts).for_each(|(command, texts)| command.beside = texts);
         }
         analysis.starts_in = runs_in::mark(&mut analysis.commands, &judged, root, &base);
+        if shell.in_part {
+            pushed::mark(&mut analysis.commands, &base);
+        }
         let home = shell.home.as_deref().map(Path::new);
         tests::mark(&mut analysis.commands, &judged, root, &Place { folder: &base, table: &shell.table, home, began });
         // A program that the session itself wrote reports what it likes.
