@@ -138,7 +138,8 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
     }
     if !call.is_empty() {
         let read = shell_lines(&call).map_err(|what| wrong(&what))?;
-        step.may_change = read.iter().map(|line| line.may_change.as_str()).max().unwrap_or_default().to_owned();
+        let texts = read.iter().map(|line| line.may_change.clone()).filter(|text| !text.is_empty());
+        step.may_change = texts.min_by_key(|text| text != ANY_FILE).unwrap_or_default();
         step.in_words = read.into_iter().filter_map(|line| line.in_words).collect();
         step.lines = lines(call).map_err(|what| wrong(&what))?;
     }
@@ -303,6 +304,12 @@ mod tests {
             let steps = plan_steps(&format!("steps:\n  - command: {line:?}\n"), "/steps").unwrap();
             assert_eq!(steps[0].may_change, text, "{line}");
         }
+    }
+
+    #[test]
+    fn of_several_lines_a_step_says_the_most() {
+        let document = "steps:\n  - command: [find src -name a.pyc -delete, touch $X, touch a]\n";
+        assert_eq!(plan_steps(document, "/steps").unwrap()[0].may_change, "any file");
     }
 
     #[test]

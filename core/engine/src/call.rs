@@ -10,7 +10,6 @@ use crate::change::Change;
 use crate::decision::{Decision, Effect, Gate};
 use crate::denied;
 use crate::draft::Draft;
-use crate::early_gate;
 use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
@@ -79,9 +78,6 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
             past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
     }
     judged(draft, &call, &verdicts);
-    if decision.lets_through() && !is_own {
-        early_gate::tell(policy, draft, &call, caller);
-    }
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
         let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());

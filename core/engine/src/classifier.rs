@@ -154,7 +154,7 @@ impl NotRead {
     #[must_use]
     pub fn in_words(&self) -> String {
         match self {
-            Self::Raised => "but no READ counts for what runs with other rights (`sudo`)".to_string(),
+            Self::Raised => "but no READ counts for other rights (`sudo`)".to_string(),
             Self::AtRunTime => {
                 "but a word of this command is known only when it runs, and no star of a READ pattern stands for such a word"
                     .to_string()

@@ -3,8 +3,11 @@
 use alloc::format;
 use alloc::vec::Vec;
 
+use crate::call::agent_kind;
 use crate::change::Change;
+use crate::decision::Decision;
 use crate::draft::Draft;
+use crate::event::Event;
 use crate::judge::{Caller, SkillCall};
 use crate::phrase;
 use crate::policy::Policy;
@@ -14,14 +17,15 @@ use crate::tool::Call;
 /// What the notice is about.
 const ABOUT: &str = "gate";
 
-/// Tells what a wave still needs before a call that invokes what its gate asks for. Tests and the like an agent runs in a wave
+/// Tells what a wave still needs, with a call that invokes what its gate asks for. Tests and the like an agent runs in a wave
 /// for their own sake.
-pub(crate) fn tell(policy: &Policy, draft: &mut Draft, call: &Call, caller: Caller<'_>) {
-    if call.analysis.invokes.is_none() {
-        return;
-    }
+pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event, decision: Option<&Decision>) {
+    let invokes = |call: &Call| call.analysis.invokes.is_some() && decision.is_some_and(Decision::lets_through);
+    let Some(call) = event.call().filter(invokes) else { return };
+    let kind = agent_kind(draft.state(), event);
+    let caller = Caller { agent: event.subagent(), kind: &kind };
     let live = draft.state().live_runs().filter(|run| run.children == Children::Live);
-    let due: Vec<Change> = live.filter_map(|run| early(policy, run, call, caller)).collect();
+    let due: Vec<Change> = live.filter_map(|run| early(policy, run, &call, caller)).collect();
     due.into_iter().for_each(|change| draft.change(change));
 }
 

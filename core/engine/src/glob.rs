@@ -201,6 +201,13 @@ impl Glob {
         self.choices.iter().any(|choice| choice.lies_below(folder))
     }
 
+    /// Whether all that it fits lies below the folder of this name in another folder.
+    #[must_use]
+    pub fn lies_in(&self, folder: &str, name: &str) -> bool {
+        let path = if matches!(folder, "" | ".") { String::from(name) } else { [folder, "/", name].concat() };
+        self.choices.iter().all(|choice| choice.lies_below(&path))
+    }
+
     /// Whether it selects every path of the project.
     #[must_use]
     pub fn selects_all(&self) -> bool {

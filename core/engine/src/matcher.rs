@@ -1,5 +1,7 @@
 //! Matchers: which calls a line of a policy means.
 
+mod one_or_many;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -471,6 +473,9 @@ impl PathTest {
 
     /// By a folder of which what lies below is changed. What a line removes is the folder too.
     fn fits_below(&self, path: &PathUse, folder: &str) -> Fit {
+        if path.spared.iter().any(|name| self.pattern.lies_in(folder, name)) {
+            return Fit::No;
+        }
         let selected = match path.access {
             Access::Write => self.pattern.has_all_below(folder) || self.pattern.has_all_of(folder),
             _ => self.pattern.fits(folder),
@@ -562,34 +567,5 @@ fn same(wanted: &Value, found: &Value) -> Fit {
         Fit::No
     } else {
         Fit::Doubt
-    }
-}
-
-/// A list that is stored as its only item where it has just one.
-mod one_or_many {
-    use alloc::string::String;
-    use alloc::vec::Vec;
-
-    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Stored {
-        One(String),
-        Many(Vec<String>),
-    }
-
-    pub(super) fn serialize<S: Serializer>(texts: &Vec<String>, serializer: S) -> Result<S::Ok, S::Error> {
-        match texts.as_slice() {
-            [one] => one.serialize(serializer),
-            many => many.serialize(serializer),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-        Ok(match Stored::deserialize(deserializer)? {
-            Stored::One(one) => Vec::from([one]),
-            Stored::Many(many) => many,
-        })
     }
 }

@@ -22,6 +22,7 @@ use crate::denied;
 use crate::deprecated;
 use crate::directive;
 use crate::draft::{Draft, Parts};
+use crate::early_gate;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
 use crate::fact::{FactKey, Facts};
@@ -141,6 +142,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(&mut world, policy, &mut draft, event);
     deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
+    early_gate::tell(policy, &mut draft, event, decision.as_ref());
     plan_notice::tell(&mut world, policy, state, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
     past::ended(policy, state, &mut draft, event);

@@ -46,20 +46,10 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
             format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
         }
         Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
-        Invalid::NoElement { id, known } if known.is_empty() => {
-            format!("there is no element `{id}`: no live run is in a phase with a plan")
-        }
-        Invalid::NoElement { id, known } => {
-            format!("no plan has an element `{id}`; elements: {}", phrase::listed(known))
-        }
+        Invalid::NoElement { id, known } => no_element(id, known),
         Invalid::ElementFinished { id } => format!("`{id}` has finished already"),
         Invalid::ElementNotBegun { id } => format!("`{id}` has not begun, so it cannot begin anew"),
-        Invalid::NothingWaits { name, waiting } if waiting.is_empty() => {
-            format!("nothing waits for the approval of `{name}`, or of any other name, in this session")
-        }
-        Invalid::NothingWaits { name, waiting } => {
-            format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
-        }
+        Invalid::NothingWaits { name, waiting } => nothing_waits(name, waiting),
         Invalid::NothingToApprove { name, what } => of_what(name, what, "does not exist or cannot be read"),
         Invalid::PlanUnusable { name, why } => format!("`{name}` cannot be approved as it is: {}", one_line(why)),
         Invalid::Rewritten { path } => {
@@ -74,6 +64,22 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
+    }
+}
+
+fn nothing_waits(name: &str, waiting: &[String]) -> String {
+    if waiting.is_empty() {
+        format!("nothing waits for the approval of `{name}`, or of any other name, in this session")
+    } else {
+        format!("nothing waits for the approval of `{name}`; names that wait: [{}]", waiting.join(", "))
+    }
+}
+
+fn no_element(id: &str, known: &[String]) -> String {
+    if known.is_empty() {
+        format!("there is no element `{id}`: no live run is in a phase with a plan")
+    } else {
+        format!("no plan has an element `{id}`; elements: {}", phrase::listed(known))
     }
 }
 

@@ -122,53 +122,25 @@ impl<'a> Line<'a> {
         if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
             vec![PathUse { below: anything(), ..path }]
         } else if let Some(endings) = endings(part).filter(|_| self.is_folder(&written)) {
-            self.formatted_in(&self.base.join(&written), &endings, &path)
+            vec![self.formatted_in(&self.base.join(&written), endings, path)]
         } else {
             self.changed(&name, path)
         }
     }
 
     /// What a formatter changes that names no file: all in the project whose names have its endings.
-    pub(super) fn formatted(&self, part: &Part) -> Option<Vec<PathUse>> {
+    pub(super) fn formatted(&self, part: &Part) -> Option<PathUse> {
         let root = self.root.to_str()?.to_owned();
-        Some(self.formatted_in(self.root, &endings(part)?, &PathUse::new(root, Access::Write)))
+        Some(self.formatted_in(self.root, endings(part)?, PathUse::new(root, Access::Write)))
     }
 
     /// What a formatter changes in a folder. It makes no file, so folders in it without a file of its endings stay as they
     /// are.
-    fn formatted_in(&self, folder: &Path, endings: &[String], path: &PathUse) -> Vec<PathUse> {
-        let whole = || vec![PathUse { below: endings.to_vec(), ..path.clone() }];
-        // What the line makes before may lie anywhere.
-        if self.judged.parts.len() > 1 {
-            return whole();
-        }
-        let Ok(Ok(mut entries)) = fs::read_dir(folder).map(Iterator::collect::<Result<Vec<_>, _>>) else {
-            return whole();
-        };
-        // Small folders with a dot come before what packages and git keep.
-        entries.sort_by_key(|entry| (entry.file_name() == ".git", entry.file_name()));
-        let (mut left, mut found) = (MAX_ENTRIES, Vec::new());
-        for entry in entries {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let written = match path.written.trim_end_matches('/') {
-                "." => name.clone(),
-                folder => format!("{folder}/{name}"),
-            };
-            let at = PathUse { written, ..path.clone() };
-            let is_one = |name: &str| endings.iter().any(|ending| name.ends_with(ending.as_str()));
-            let Ok(kind) = entry.file_type() else { return whole() };
-            if kind.is_file() {
-                found.extend(is_one(&name).then_some(at));
-                continue;
-            }
-            let mut names = Vec::new();
-            let known = kind.is_dir() && left > 0 && collect(&entry.path(), "", &mut names) && names.len() <= left;
-            left = left.saturating_sub(names.len());
-            if !known || names.iter().any(|name| is_one(name)) {
-                found.push(PathUse { below: endings.to_vec(), ..at });
-            }
-        }
-        if found.is_empty() || found.len() > MAX_PATHS { whole() } else { found }
+    fn formatted_in(&self, folder: &Path, endings: Vec<String>, path: PathUse) -> PathUse {
+        // What another command of the line makes may lie anywhere.
+        let alone = self.judged.parts.len() == 1;
+        let spared = if alone { without(folder, &endings) } else { Vec::new() };
+        PathUse { below: endings, spared, ..path }
     }
 
     /// A path that is named, with what is changed below it.
@@ -344,6 +316,30 @@ fn endings(part: &Part) -> Option<Vec<String>> {
     Some(endings.iter().map(|ending| (*ending).to_owned()).collect())
 }
 
+/// The folders in a folder that hold no file of these endings, by their names; those with a dot come first, so that what
+/// packages and git keep is looked at last.
+fn without(folder: &Path, endings: &[String]) -> Vec<String> {
+    let Ok(Ok(mut entries)) = fs::read_dir(folder).map(Iterator::collect::<Result<Vec<_>, _>>) else {
+        return Vec::new();
+    };
+    entries.retain(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git");
+    entries.sort_by_key(fs::DirEntry::file_name);
+    let (mut left, mut spared) = (MAX_ENTRIES, Vec::new());
+    for entry in entries {
+        let mut names = Vec::new();
+        let known = collect(&entry.path(), "", &mut names) && names.len() <= left;
+        let is_one = |name: &String| endings.iter().any(|ending| name.ends_with(ending.as_str()));
+        if known && spared.len() < MAX_PATHS && !names.iter().any(is_one) {
+            spared.extend(entry.file_name().into_string());
+        }
+        left = left.saturating_sub(names.len());
+        if left == 0 {
+            break;
+        }
+    }
+    spared
+}
+
 fn anything() -> Vec<String> {
     vec![String::new()]
 }
@@ -467,7 +463,10 @@ mod tests {
             let written = path.written.trim_end_matches('/');
             match path.below.as_slice() {
                 [] => pattern.fits(written) || matches!(written, "" | "." | "/"),
-                ends => pattern.may_select_below(written, ends),
+                ends => {
+                    let spared = path.spared.iter().any(|name| pattern.lies_in(written, name));
+                    pattern.may_select_below(written, ends) && !spared
+                }
             }
         };
         paths.iter().filter(|path| matches!(path.access, Access::Write | Access::Remove)).any(hits)
@@ -525,6 +524,9 @@ mod tests {
             "chmod -R 000 src",
             "black src",
             "black .",
+            "docker build -o src .",
+            "docker build --output type=local,dest=src .",
+            "docker buildx build . -o .",
             "timeout 5 cp a.py src",
             "cd docs && cp ../a.py .",
             "cd docs && cp -r ../fresh/new .",
@@ -564,6 +566,8 @@ mod tests {
             "mv a.txt notes/",
             "sed -i s/a/b/ docs/*.md",
             "gofmt -w .",
+            "docker build -t app .",
+            "docker buildx build -o notes .",
             "ls src > notes/list",
             "python3 -c \"import sys; sys.path.insert(0, './src')\"",
             "cp a.py /tmp/x",
@@ -585,7 +589,6 @@ mod tests {
             );
         }
         assert!(may_change(&root, "notes/**", "cp a.py notes; black .", false), "what the line makes");
-        assert!(may_change(&root, "**/*.go", "gofmt -w .", false), "none is there: it may be made by then");
     }
 
     #[test]

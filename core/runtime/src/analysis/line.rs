@@ -159,10 +159,10 @@ pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
         Some(line.spread(touch, PathUse { command: touch.part, folder, guess, ..PathUse::new(written, touch.access) }))
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);
-    let anywhere = unnamed.flat_map(|(number, part)| {
+    let anywhere = unnamed.map(|(number, part)| {
         // A formatter names no file, and changes only those with its endings.
-        let paths = line.formatted(part).unwrap_or_else(|| vec![PathUse::new(UNNAMED.to_owned(), Access::Write)]);
-        paths.into_iter().map(move |path| PathUse { command: Some(number), ..path })
+        let path = line.formatted(part).unwrap_or_else(|| PathUse::new(UNNAMED.to_owned(), Access::Write));
+        PathUse { command: Some(number), ..path }
     });
     let computed = (0..).zip(&judged.parts).filter(|(_, part)| part.computed);
     let read =

@@ -334,6 +334,11 @@ impl Walk<'_> {
                 .is_some_and(|names| names.split_ascii_whitespace().any(|option| same(option, &given.name)));
             if let Some(value) = given.value.as_ref().filter(|_| writes) {
                 self.touch(value, Access::Write);
+                // `docker build --output type=local,dest=out`
+                let parts = value.known().unwrap_or_default().split(',');
+                for path in parts.filter_map(|part| part.strip_prefix("dest=")) {
+                    self.touch(&Field::text(path, value.span), Access::Write);
+                }
             }
         }
     }
