@@ -3,7 +3,7 @@
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
 use phasegate_core::analysis::{CallAnalysis, Invocation};
 use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
-use phasegate_core::reported::Reported;
+use phasegate_core::reported::{self, Reported};
 use phasegate_core::state::OpenCall;
 use phasegate_core::test_report::TestReport;
 use phasegate_core::tool::{AGENT, SKILL};
@@ -155,8 +155,11 @@ impl Decoding<'_> {
     fn tool_failed(&self, failed: wire::ToolFailed) -> EventKind {
         let named = tools::canonical(self.dialect, failed.tool_name, failed.mcp_server);
         let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
-        let tests = outcome::tests(own(&named), &Value::String(failed.error));
-        result(failed.tool_use_id, ending, named.tool, failed.tool_input, Kept { tests, ..Kept::default() })
+        let error = Value::String(failed.error);
+        let reported = if named.server.is_some() { reported::of_server(&error) } else { Reported::new() };
+        let tests = outcome::tests(own(&named), &error);
+        let kept = Kept { tests, reported };
+        result(failed.tool_use_id, ending, named.tool, failed.tool_input, kept)
     }
 
     fn subagent_start(&self, agent: wire::Subagent) -> EventKind {

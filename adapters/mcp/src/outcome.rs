@@ -32,7 +32,7 @@ impl From<Ending> for CallEnd {
 }
 
 /// The longest part of a result in which reported numbers are looked for, in bytes.
-const MAX_REPORT: usize = 64 * 1024;
+const MAX_REPORT: usize = 256 * 1024;
 
 /// What the answer to a `tools/call` says.
 #[must_use]

@@ -24,6 +24,11 @@ pub(crate) fn known_labels(server: Option<&str>, tool: &str, input: &Value) -> L
     }
 }
 
+/// Whether agent hosts bring a tool of this canonical name along.
+pub(crate) fn is_builtin(tool: &str) -> bool {
+    !builtin_labels(tool).is_empty()
+}
+
 /// What the built-in tools of agent hosts can do, under their canonical names.
 ///
 /// A shell counts as writing and executing until its command line is read.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict, Word};
+use crate::builtin_tools::is_builtin;
 use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
@@ -249,6 +250,8 @@ impl Matcher {
     fn fits_server(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
         match (&self.server, subject.call.tool.server.as_deref()) {
             (ServerPattern::Named(wanted), Some(server)) => fit(same_server(wanted, server)),
+            // What a client brings along is no server's.
+            (ServerPattern::Named(_), None) if is_builtin(&subject.call.tool.name) => Fit::No,
             // The compat form compares names without their prefix.
             (ServerPattern::Named(_), None) if matches!(servers, Servers::Every) => Fit::Yes,
             (ServerPattern::Named(_), None) => Fit::Doubt,

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde_json::{Number, Value};
 
-use crate::budget::{Budget, Count, Per, Tally, UNIT};
+use crate::budget::{Budget, Count, Per, Tally};
 use crate::change::Change;
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
@@ -20,22 +20,20 @@ use crate::state::State;
 /// Numbers of a result in millionths, by their JSON pointer.
 pub type Reported = BTreeMap<String, u64>;
 
-/// The most numbers of a result that are kept.
-const MAX_NUMBERS: usize = 256;
-/// How deep numbers are looked for.
-const MAX_DEPTH: usize = 6;
-/// How many entries of a list are looked at.
-const MAX_ENTRIES: usize = 16;
+/// The most numbers of a result that are looked at.
+const MAX_NUMBERS: usize = 64 * 1024;
 /// The longest text that is read as JSON, in bytes.
-const MAX_TEXT: usize = 64 * 1024;
+const MAX_TEXT: usize = 256 * 1024;
 /// How many decimal places of a number count.
-const PLACES: usize = 6;
+const PLACES: i64 = 6;
+/// More digits than the largest number has.
+const MAX_DIGITS: i64 = 40;
 
 /// The numbers of a result that are not negative, those in objects and lists included.
 #[must_use]
 pub fn numbers(result: &Value) -> Reported {
     let mut found = Reported::new();
-    collect(result, "", 0, &mut found);
+    collect(result, "", &mut found);
     found
 }
 
@@ -61,12 +59,9 @@ pub fn of_text(text: &str) -> Option<Reported> {
     Some(numbers(&value))
 }
 
-fn collect(value: &Value, place: &str, depth: usize, found: &mut Reported) {
-    if depth > MAX_DEPTH || found.len() >= MAX_NUMBERS {
-        return;
-    }
-    let deeper = depth.saturating_add(1);
+fn collect(value: &Value, place: &str, found: &mut Reported) {
     match value {
+        _ if found.len() >= MAX_NUMBERS => {}
         Value::Number(number) => {
             if let Some(number) = millionths(number) {
                 found.insert(place.to_string(), number);
@@ -75,12 +70,12 @@ fn collect(value: &Value, place: &str, depth: usize, found: &mut Reported) {
         Value::Object(fields) => {
             for (name, value) in fields {
                 let name = name.replace('~', "~0").replace('/', "~1");
-                collect(value, &format!("{place}/{name}"), deeper, found);
+                collect(value, &format!("{place}/{name}"), found);
             }
         }
         Value::Array(entries) => {
-            for (index, value) in entries.iter().take(MAX_ENTRIES).enumerate() {
-                collect(value, &format!("{place}/{index}"), deeper, found);
+            for (index, value) in entries.iter().enumerate() {
+                collect(value, &format!("{place}/{index}"), found);
             }
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
@@ -89,28 +84,21 @@ fn collect(value: &Value, place: &str, depth: usize, found: &mut Reported) {
 
 /// A number in millionths, rounded up; `None`: it is negative.
 fn millionths(number: &Number) -> Option<u64> {
-    if let Some(whole) = number.as_u64() {
-        return Some(whole.saturating_mul(UNIT));
-    }
     let text = number.to_string();
-    let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
-    let exponent: i64 = exponent.parse().ok()?;
-    if digits.starts_with('-') {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if whole.starts_with('-') {
         return None;
     }
-    if exponent > 0 {
-        return Some(u64::MAX);
-    }
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    // `1.5e-7` is written with no more than one digit before the point.
-    if exponent < 0 {
-        return Some(u64::from(digits.bytes().any(|digit| matches!(digit, b'1'..=b'9'))));
-    }
-    let kept = part.get(..PLACES).unwrap_or(part);
-    let rest = part.get(PLACES..).unwrap_or_default();
-    let places: u64 = format!("{kept:0<PLACES$}").parse().ok()?;
+    // Where the point stands among the digits once it is moved behind the sixth decimal place.
+    let point = i64::try_from(whole.len()).ok()?.saturating_add(exponent.parse().ok()?).saturating_add(PLACES);
+    let digits = format!("{whole}{part}");
+    let end = usize::try_from(point.clamp(0, MAX_DIGITS)).ok()?;
+    let (kept, rest) = digits.split_at(end.min(digits.len()));
+    let kept = format!("{kept:0<end$}");
     let up = u64::from(rest.bytes().any(|digit| digit != b'0'));
-    Some(whole.parse::<u64>().ok()?.saturating_mul(UNIT).saturating_add(places).saturating_add(up))
+    let number = if kept.is_empty() { 0 } else { kept.parse().unwrap_or(u64::MAX) };
+    Some(number.saturating_add(up))
 }
 
 /// Of the numbers of a result, those that budgets count. A result whose numbers nobody has read yet is read.
@@ -192,6 +180,11 @@ mod tests {
             ("1.5", Some(1_500_000)),
             ("0.0000001", Some(1)),
             ("1e-7", Some(1)),
+            ("9e-6", Some(9)),
+            ("1.25e-5", Some(13)),
+            ("1.5e2", Some(150_000_000)),
+            ("0.0", Some(0)),
+            ("0e-9", Some(0)),
             ("0.1234567", Some(123_457)),
             ("1e30", Some(u64::MAX)),
             ("18446744073709551615", Some(u64::MAX)),

@@ -1,7 +1,7 @@
 //! What is left of the budgets (rules 4.8).
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::budget::{Budget, Per, Tally};
+use phasegate_core::budget::{Budget, Count, Per, Tally, UNIT};
 use phasegate_core::state::{Run, State};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
@@ -44,11 +44,23 @@ impl Budgets {
         let counts = known.filter(|known| !budget.is_over(known, Some(self.now)));
         let until = counts.and_then(|known| known.since).zip(budget.within);
         json!({
-            "budget": budget.name, "used": counts.map_or(0, |known| budget.in_units(known.spent)), "limit": budget.limit,
+            "budget": budget.name, "used": amount(budget, counts.map_or(0, |known| known.spent)), "limit": budget.limit,
             "skill": run.map(|run| &run.skill), "phase": run.map(|run| &run.phase),
             "until": until.map(|(since, within)| since.saturating_add(within)),
         })
     }
+}
+
+/// How much that is: a whole number, or of what is reported one with up to six decimal places.
+fn amount(budget: &Budget, spent: u64) -> Value {
+    let (whole, part) = (spent / UNIT, spent % UNIT);
+    if budget.count != Count::Reported {
+        return spent.into();
+    }
+    if part == 0 {
+        return whole.into();
+    }
+    serde_json::from_str(format!("{whole}.{part:06}").trim_end_matches('0')).unwrap_or_default()
 }
 
 fn find<'t>(tallies: impl IntoIterator<Item = &'t Tally>, budget: &Budget, run: Option<&Run>) -> Option<&'t Tally> {
@@ -63,7 +75,7 @@ fn find<'t>(tallies: impl IntoIterator<Item = &'t Tally>, budget: &Budget, run: 
 pub(super) fn print(out: Output, all: &[Value], indent: &str) {
     for one in all {
         let text = |key: &str| one.get(key).and_then(Value::as_str);
-        let number = |key: &str| one.get(key).and_then(Value::as_u64).unwrap_or_default();
+        let number = |key: &str| one.get(key).map(Value::to_string).unwrap_or_default();
         let place = text("skill").zip(text("phase")).map(|(skill, phase)| format!(" in phase {phase} of {skill}"));
         let until = one.get("until").and_then(Value::as_i64);
         let until = until.map(|until| format!(", counted anew from {}", timestamp(until))).unwrap_or_default();

@@ -89,6 +89,9 @@ impl Names<'_> {
         if self.known.notes(name) || (on_host && is_host_tool(name)) {
             return None;
         }
+        if let Some(doubt) = on_host.then(|| as_in_rules(name)).flatten() {
+            return Some(doubt);
+        }
         match self.listed(used) {
             Some(tools) if tools.contains(name) => return None,
             Some(tools) if !name.starts_with(char::is_uppercase) => return Some(unlisted(name, &tools)),
@@ -201,4 +204,18 @@ fn unlisted(name: &str, tools: &BTreeSet<&str>) -> Doubt {
         cause: Some("the relay has seen the list of tools"),
         key: Some("tools"),
     }
+}
+
+/// A tool of a server as rules name it, `SERVER/TOOL`.
+fn as_in_rules(name: &str) -> Option<Doubt> {
+    let (server, tool) = name.split_once('/').filter(|(server, tool)| !server.is_empty() && !tool.is_empty())?;
+    let meant = format!("mcp__{server}__{tool}");
+    Some(Doubt {
+        message: format!("no tool is called `{name}`"),
+        suggestion: format!("did you mean `{meant}`?"),
+        meant: Some(meant),
+        sure: true,
+        cause: Some("rules alone name a tool of a server so"),
+        key: None,
+    })
 }

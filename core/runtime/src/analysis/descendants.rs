@@ -428,9 +428,10 @@ mod tests {
     use super::super::line::paths_of;
     use super::*;
 
-    const FILES: [&str; 12] = [
+    const FILES: [&str; 13] = [
         ".git/HEAD",
         ".gitignore",
+        ".state/run.json",
         "a.py",
         "a.txt",
         "docs/use.md",
@@ -527,6 +528,7 @@ mod tests {
             "docker build -o src .",
             "docker build --output type=local,dest=src .",
             "docker buildx build . -o .",
+            "docker buildx build -o notes .",
             "timeout 5 cp a.py src",
             "cd docs && cp ../a.py .",
             "cd docs && cp -r ../fresh/new .",
@@ -567,7 +569,6 @@ mod tests {
             "sed -i s/a/b/ docs/*.md",
             "gofmt -w .",
             "docker build -t app .",
-            "docker buildx build -o notes .",
             "ls src > notes/list",
             "python3 -c \"import sys; sys.path.insert(0, './src')\"",
             "cp a.py /tmp/x",

@@ -54,13 +54,13 @@ impl Walk<'_> {
         if !self.spend(letters, simple.span) || fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
-        let fields = self.with_git(fields);
+        let mut fields = self.with_git(fields);
         let alone = simple.words.is_empty();
-        let (mut assignments, mut told) = (Vec::new(), fields.clone());
+        let mut assignments = Vec::new();
         for assignment in &simple.assignments {
             let value = self.assignment(assignment, alone);
             beside.extend(&self.says_of_assignment(assignment, &value, start));
-            tell_git(&mut told, &assignment.name, &value);
+            tell_git(&mut fields, &assignment.name, &value);
             assignments.push((assignment.name.clone(), value.to_word()));
             if !alone {
                 self.lend(assignment, &fields);
@@ -79,7 +79,7 @@ impl Walk<'_> {
         let own = if alone {
             Finding::new(Verdict::Read, "it runs no program", simple.span)
         } else {
-            self.run(&told, simple.span)
+            self.run(&fields, simple.span)
         };
         self.note(own.clone());
         self.input = outer;
