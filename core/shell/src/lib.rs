@@ -14,6 +14,7 @@ mod expand;
 mod table;
 mod obeyed;
 mod finding;
+mod git_places;
 mod arguments;
 mod variables;
 mod output;

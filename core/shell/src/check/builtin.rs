@@ -49,6 +49,16 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
             Some((name, _)) => (name.trim_end_matches('+'), true),
             None => (field.start(), false),
         };
+        if let Some((before, _)) = field.start().split_once('=') {
+            let (value, appends) = (field.after(before.len().saturating_add(1)), before.ends_with('+'));
+            // Another name for the variable can give it any value.
+            let (name, value) = if command.has(&["n"]) {
+                (value.start().to_owned(), Field::any(field.span))
+            } else {
+                (name.to_owned(), value)
+            };
+            walk.tell_git_place(&name, &value, appends);
+        }
         let whole = (value && !(field.many && walk.dialect != Dialect::Bash)) || field.known().is_some();
         if !whole || !is_name(name) || command.has(&["n"]) {
             return Some(Finding::new(Verdict::Unknown, "the name that is given a value is not known", field.span));
@@ -111,6 +121,9 @@ pub(super) fn names(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     for name in named.iter().filter_map(|field| field.known()) {
         walk.hide(name);
         walk.scope.forget(name);
+        if !unsets {
+            walk.tell_git_place(name, &Field::any(command.span), false);
+        }
     }
     if command.name == "getopts" {
         ["OPTARG", "OPTIND"].iter().for_each(|name| walk.scope.forget(name));

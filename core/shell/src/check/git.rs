@@ -5,6 +5,7 @@ use phasegate_core::analysis::{Access, Verdict};
 use super::command::Command;
 use super::find::bounds::pattern;
 use super::program_text;
+use crate::arguments::Given;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::obeyed::is_harmless_key;
@@ -257,20 +258,27 @@ pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 
 /// An operand of git as a path, in the folder that `-C` names.
 pub(super) fn placed(walk: &Walk<'_>, operand: &Field) -> Field {
-    let operand = &pathspec(operand);
-    let mut path = Field { bits: Vec::new(), many: operand.many, span: operand.span };
-    let folders = walk.globals.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
-    for folder in folders {
-        path.bits.extend(folder.bits.iter().cloned());
-        path.push_text("/");
+    in_folder(&walk.globals, &pathspec(operand))
+}
+
+/// A path, in the folder that the options `-C` name.
+pub(crate) fn in_folder(options: &[Given], path: &Field) -> Field {
+    let folders = options.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
+    match folders.cloned().reduce(|folder, next| below(&folder, &next)) {
+        Some(folder) => below(&folder, path),
+        None => path.clone(),
     }
-    for bit in &operand.bits {
-        match bit {
-            Bit::Text(text) => path.push_text(text),
-            other => path.bits.push(other.clone()),
-        }
+}
+
+/// A path, seen from a folder.
+pub(crate) fn below(folder: &Field, path: &Field) -> Field {
+    if path.start().starts_with('/') || path.bits.first() == Some(&Bit::Home) {
+        return path.clone();
     }
-    path
+    let mut whole = Field { many: path.many, span: path.span, ..folder.clone() };
+    whole.push_text("/");
+    whole.push(path);
+    whole
 }
 
 /// An operand of git as a path: its wildcards stand for any text, and so does what its signs say of where it starts.

@@ -11,7 +11,7 @@ use crate::walk::Walk;
 
 /// `curl`
 pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    saved(walk, command, &["o", "output"], &["output-dir"]);
+    saved_by_curl(walk, command);
     sent_by_curl(walk, command);
     if command.has(&["O", "remote-name", "remote-name-all"]) {
         let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
@@ -45,6 +45,37 @@ pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
         }
     }
     addresses(command)
+}
+
+/// Takes note of the files that curl writes: `#1` in a name stands for what braces or brackets of the address become.
+fn saved_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
+    let folder = command.values(&["output-dir"]).last().map(unnumbered);
+    for file in command.values(&["o", "output"]).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
+        walk.touch(&below(folder.as_ref(), &unnumbered(file)), Access::Write);
+    }
+}
+
+/// A name with any text in place of each `#1`.
+fn unnumbered(name: &Field) -> Field {
+    let mut made = Field { bits: Vec::new(), ..name.clone() };
+    for bit in &name.bits {
+        let Bit::Text(text) = bit else {
+            made.bits.push(bit.clone());
+            continue;
+        };
+        let mut parts = text.split('#');
+        made.push_text(parts.next().unwrap_or_default());
+        for part in parts {
+            let rest = part.trim_start_matches(|sign: char| sign.is_ascii_digit());
+            if rest.len() == part.len() {
+                made.push_text("#");
+            } else {
+                made.bits.push(Bit::Any);
+            }
+            made.push_text(rest);
+        }
+    }
+    made
 }
 
 /// Takes note of the files that options of curl name, to send them or as a part of the request.

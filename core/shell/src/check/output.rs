@@ -65,8 +65,35 @@ pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if command.args.iter().take_while(|field| field.known() != Some("--")).any(links) {
         command.scan.operands.iter().for_each(|field| walk.touch(field, Access::Remove));
     }
+    let parents = |field: &Field| field.start().len() > 3 && "--parents".starts_with(field.start());
+    if command.args.iter().take_while(|field| field.known() != Some("--")).any(parents) {
+        with_parents(walk, command);
+    }
     kept(walk, command);
     command.runs_by(&["strip-program"])
+}
+
+/// `cp --parents a/b c` writes `c/a/b`, with all that lies below.
+fn with_parents(walk: &mut Walk<'_>, command: &Command<'_>) {
+    let Some((target, sources)) = copied(command) else { return };
+    for source in sources {
+        let mut inside = target.clone();
+        inside.push_text("/");
+        inside.push(source);
+        walk.touch(&inside, Access::Write);
+        inside.push_text("/");
+        inside.bits.push(Bit::Tree);
+        walk.touch(&inside, Access::Write);
+    }
+}
+
+/// The target of a program that copies, and what it copies.
+fn copied<'c>(command: &'c Command<'_>) -> Option<(Field, &'c [&'c Field])> {
+    let operands = command.scan.operands.as_slice();
+    match command.values(&["t", "target-directory"]).last() {
+        Some(folder) => Some((folder.clone(), operands)),
+        None => operands.split_last().map(|(last, sources)| ((*last).clone(), sources)),
+    }
 }
 
 /// `cp -b`, `install -S .old`, `rsync --suffix=.old`: what a program replaces it keeps under a name with an ending.
@@ -76,13 +103,7 @@ pub(super) fn kept(walk: &mut Walk<'_>, command: &Command<'_>) {
     }
     let usual = Field::text("~", command.span);
     let ending = command.values(&["S", "suffix"]).last().cloned().unwrap_or(usual);
-    let into = command.values(&["t", "target-directory"]).last().cloned();
-    let operands = command.scan.operands.as_slice();
-    let (target, sources) = match (into, operands.split_last()) {
-        (Some(folder), _) => (folder, operands),
-        (None, Some((last, sources))) => ((*last).clone(), sources),
-        (None, None) => return,
-    };
+    let Some((target, sources)) = copied(command) else { return };
     let names = sources.iter().map(|source| {
         let mut inside = target.clone();
         inside.push_text("/");

@@ -53,7 +53,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 }
 
 /// The name of the copy that is kept of a file: a star in the ending stands for the file's name.
-fn copy(file: &Field, ending: &str) -> Option<Field> {
+pub(super) fn copy(file: &Field, ending: &str) -> Option<Field> {
     if ending.is_empty() {
         return None;
     }

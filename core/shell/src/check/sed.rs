@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::{Command, script};
+use super::output::last_name;
 use super::program_text;
+use super::replace::copy;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -17,8 +19,12 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let scripts =
         if given.is_empty() && !command.has(&["f", "file"]) { files.next().into_iter().collect() } else { given };
     let in_place = command.has(&["i", "in-place", "I"]);
+    let endings: Vec<&Field> = command.values(&["i", "in-place", "I"]).collect();
     for file in files {
         walk.touch(file, if in_place { Access::Write } else { Access::Read });
+        for copy in endings.iter().flat_map(|ending| copies(file, ending)) {
+            walk.touch(&copy, Access::Write);
+        }
     }
     let mut text = String::new();
     for field in &scripts {
@@ -44,6 +50,13 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let writes = || (Verdict::Write, "the `sed` command `w` writes a file".to_owned());
     let found = problem.or(other.problem).or_else(|| (!files.is_empty()).then(writes));
     found.map(|(verdict, because)| Finding::new(verdict, because, span))
+}
+
+/// The names that the copy of a file may have: an ending with a folder is seen from the folder that the program runs in.
+fn copies(file: &Field, ending: &Field) -> Vec<Field> {
+    let Some(text) = ending.known() else { return vec![Field { many: false, ..Field::any(ending.span) }] };
+    let named = file.known().filter(|_| text.contains('/')).map(|path| Field::text(last_name(path), file.span));
+    [Some(file), named.as_ref()].into_iter().flatten().filter_map(|file| copy(file, text)).collect()
 }
 
 /// What a script does.

@@ -25,10 +25,6 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     }
     let known = command.args.iter().all(|field| field.known().is_some());
     let elsewhere = walk.globals.iter().any(|given| matches!(given.name.as_str(), "work-tree" | "git-dir"));
-    // What lies there is replaced, wherever git was told to look.
-    let given = walk.globals.iter().filter(|given| given.name == "work-tree");
-    let folders: Vec<Field> = given.filter_map(|given| given.value.clone()).collect();
-    folders.iter().for_each(|folder| walk.touch(folder, Access::Remove));
     let paths = if known && !elsewhere && !command.has(&["pathspec-from-file"]) { changed(command) } else { None };
     // What it takes out of the working tree it keeps in the repository, and what it takes from a commit it puts in the index.
     walk.besides |= command.name.ends_with(" push") || changes_the_index(command);

@@ -31,6 +31,7 @@ impl Walk<'_> {
                 Field { many: false, ..Field::any(assignment.span) }
             }
         };
+        self.tell_git_place(&assignment.name, &field, assignment.append);
         self.renames |= assignment.name == "BASH_ALIASES";
         if let Some(text) = field.known().filter(|text| text.trim().contains(' ')) {
             self.say_text(text, assignment.span);

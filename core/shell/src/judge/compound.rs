@@ -193,6 +193,9 @@ impl Walk<'_> {
             fields.extend(self.fields(word));
         }
         self.tell_of_loop(name, words.unwrap_or(&[]), &fields, start);
+        let open = [Field::any((0, 0))];
+        let values = if words.is_none() { &open[..] } else { &fields };
+        values.iter().for_each(|value| self.tell_git_place(name, value, false));
         let value = match fields.as_slice() {
             // What `select` gives may also be no text at all.
             _ if words.is_none() || select => any(),

@@ -224,6 +224,9 @@ impl Walk<'_> {
                 }
             }
         };
+        if name == "git" && inner.verdict > Verdict::Read {
+            self.git_site(&scan.options, command.known().unwrap_or_default(), rest, command.span);
+        }
         keep_worse(&mut worst, inner);
         let own = |word: &str| rule.own.split_whitespace().any(|own| own == word);
         self.alias = !rule.own.is_empty() && command.known().is_some_and(|word| !own(word));

@@ -85,6 +85,7 @@ impl Walk<'_> {
                 self.say_value(operand, parameter.quoted, word.span);
                 self.unproven = true;
                 self.inside(operand);
+                self.tell_git_place(&parameter.name, &expand::single(operand, &self.scope), false);
                 self.assignment_alone(&parameter.name, None, word.span);
                 self.scope.assign(&parameter.name, any());
             }

@@ -34,6 +34,7 @@ impl Walk<'_> {
             for field in scan.operands.iter().filter(|field| is_assignment(field)) {
                 let (variable, value) = field.start().split_once('=').unwrap_or(("", ""));
                 let known = field.known().map(|_| value);
+                self.tell_git_place(variable, &field.after(variable.len().saturating_add(1)), false);
                 // A shell that it runs sees the value.
                 self.scope.forget(variable);
                 if !is_harmless(variable, known) {
