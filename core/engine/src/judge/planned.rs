@@ -6,12 +6,13 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::{SkillCall, SkillPart};
-use crate::analysis::{RunsIn, SimpleCommand, Status};
-use crate::matcher::{Matcher, Use};
+use crate::analysis::{Access, PathUse, RunsIn, SimpleCommand, Status};
+use crate::matcher::{ArgIs, ArgTest, Matcher, Use};
 use crate::policy::Phase;
 use crate::same_line::{command_in_words, in_words};
 use crate::state::Run;
 use crate::steps::{Step, Steps};
+use crate::tool::only_reads;
 
 impl SkillPart<'_> {
     /// Whether it runs once, where it stands, and its commands in the root of the project: a step says neither a folder nor
@@ -28,8 +29,22 @@ impl SkillPart<'_> {
 
     /// Whether a step permits the part.
     fn is_of(&self, step: &Step) -> bool {
-        let fits = |line: &Matcher| self.one(line, Use::Permit) && self.is_proven(line);
+        let fits = |line: &Matcher| self.one(line, Use::Permit) && self.is_proven(line) && self.keeps_to(line);
         self.runs_once_here() && (step.lines.iter().any(fits) || self.has_words_of(step))
+    }
+
+    /// Whether the part changes nothing but what the line names: a line that names paths, none of which is written, permits no
+    /// write. One that names the command has been read with what the command does.
+    fn keeps_to(&self, line: &Matcher) -> bool {
+        let names = |access| line.paths.iter().any(|test| test.access == access);
+        let is_command =
+            |test: &ArgTest| test.path == "command" && matches!(test.is, ArgIs::Equal(_) | ArgIs::OneOf(_));
+        let named = !line.commands.is_empty() || line.args.iter().any(is_command);
+        if line.paths.is_empty() || names(Access::Write) || named {
+            return true;
+        }
+        let writes = |path: &PathUse| matches!(path.access, Access::Write | Access::Remove);
+        !self.call.analysis.paths.iter().any(writes) && (names(Access::Execute) || only_reads(&self.labels))
     }
 
     /// Whether it is one command, of the same words as the step's.
