@@ -8,7 +8,6 @@ use clap::Subcommand;
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::slash_command::{PLAN, PLAN_MODE};
-use phasegate_core::steps::is_meant;
 use serde_json::{Value, json};
 
 use self::found::{Plan, word};
@@ -116,8 +115,7 @@ struct Waiting {
 fn waiting(meant: &Meant, context: &Context) -> Result<Waiting, Failure> {
     let runtime = context.runtime()?;
     let session = in_full(&context.find_project(&runtime)?, meant.session.as_ref())?;
-    let mut plans = found::all(context)?;
-    plans.retain(|plan| meant.path.as_ref().is_none_or(|path| is_meant(&plan.path, path)));
+    let mut plans = found::all(context, meant.path.as_deref())?;
     let named = plans.first().map(|plan| (plan.path.clone(), plan.status, plan.session.clone()));
     let names: BTreeSet<String> = plans.iter().map(|plan| plan.artifact.clone()).collect();
     plans.retain(|plan| matches!(plan.status, "proposed" | "rejected"));
@@ -184,7 +182,7 @@ fn reject(waiting: Waiting, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn list(context: &Context) -> Result<Exit, Failure> {
-    let plans = found::all(context)?;
+    let plans = found::all(context, None)?;
     if context.out.json {
         context.out.value(&plans.iter().map(as_json).collect());
         return Ok(Exit::Done);
@@ -204,8 +202,7 @@ fn list(context: &Context) -> Result<Exit, Failure> {
 }
 
 fn show(path: Option<&str>, context: &Context) -> Result<Exit, Failure> {
-    let mut plans = found::all(context)?;
-    plans.retain(|plan| path.is_none_or(|path| is_meant(&plan.path, path)));
+    let plans = found::all(context, path)?;
     let [plan] = plans.as_slice() else {
         let paths: Vec<&str> = plans.iter().map(|plan| plan.path.as_str()).collect();
         let what = match (paths.as_slice(), path) {

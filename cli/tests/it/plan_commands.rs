@@ -108,6 +108,8 @@ fn a_step_that_self_protection_denies_is_refused_with_its_plan() {
         (json!({"command": "git clean -fd"}), "it would change `.`, which is the guard's config"),
         (json!({"tool": "Write", "writes": "plans/b.json"}), "it would write `plans/b.json`, a plan"),
         (json!({"command": "cp notes.md plans/b.md"}), "it would write `plans/b.md`, a plan"),
+        (json!({"tool": "Bash", "args": {"command": "touch plans/b.json"}}), "it would write `plans/b.json`, a plan"),
+        (json!({"args": {"command": {"one_of": ["touch plans/b.json"]}}}), "it would write `plans/b.json`, a plan"),
     ]
     .into_iter()
     .enumerate()
@@ -121,6 +123,24 @@ fn a_step_that_self_protection_denies_is_refused_with_its_plan() {
     write_steps(&world, "one", "both", &json!([{"command": ["git clean -fd", "touch a"]}]));
     world.run(&["plan", "approve"], 0);
     assert!(runs(&world, "one", "touch a"), "one of its calls can be made");
+}
+
+#[test]
+fn a_plan_is_shown_and_approved_however_many_others_lie_beside_it() {
+    let world = planned(&["one"]);
+    let steps: Vec<Value> = (0..20).map(|number| json!({"command": format!("touch f{number}")})).collect();
+    (0..60).for_each(|number| world.write(&format!("plans/{number}.json"), &json!({"steps": steps}).to_string()));
+    world.write("plans/large.json", &format!("{}{}", json!({"steps": steps}), " ".repeat(1024 * 1024)));
+    let many: Vec<Value> = (0..201).map(|number| json!({"command": format!("touch f{number}")})).collect();
+    world.write("plans/many.json", &json!({"steps": many}).to_string());
+    let listed = world.run(&["plan", "list"], 0);
+    assert_eq!(listed.lines().count(), 63, "{listed}");
+    assert_eq!(listed.lines().filter(|line| line.contains("cannot be approved")).count(), 2, "{listed}");
+    assert!(world.run(&["plan", "show", "7"], 0).contains("touch f19"));
+    assert!(world.run(&["plan", "show", "large"], 0).contains("larger than 1 MiB"));
+    assert!(world.run(&["plan", "show", "many"], 0).contains("it has 201 steps, and 200 are the most"));
+    assert!(world.run(&["plan", "approve"], 0).contains("touch one"));
+    assert!(runs(&world, "one", "touch one"));
 }
 
 #[test]

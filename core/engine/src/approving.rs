@@ -15,7 +15,6 @@ use crate::decide::Done;
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::eval::World;
-use crate::fact::FactValue;
 use crate::graph::{self, Here};
 use crate::pinning;
 use crate::policy::{Phase, Policy, Skill};
@@ -339,11 +338,7 @@ fn approved_plan(
         let file = phase.steps.as_deref()?;
         Some((file, of(file)?))
     })?;
-    let steps = match world.fact(&file.fact)? {
-        FactValue::Known(told) => steps::read(files, &told),
-        FactValue::Absent | FactValue::Unknown => Err("its steps cannot be read".to_string()),
-    };
-    Some(steps)
+    world.steps(file, files)
 }
 
 /// Takes an approval back, in the run that has it and began last. The answer says whether the run waits for it again: it

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::content::Content;
 use crate::fact::FactKey;
@@ -24,8 +24,20 @@ pub struct StepsFile {
     pub artifact: String,
     /// Its files, of which there must be one.
     pub content: Content,
-    /// The steps of each file that the artifact's patterns select.
+    /// The steps of files that the artifact's patterns select, without the files.
     pub fact: FactKey,
+}
+
+impl StepsFile {
+    /// The question for the steps of these files, each with its digest. Others cost it no time.
+    #[must_use]
+    pub fn of(&self, files: &Map<String, Value>) -> FactKey {
+        let mut asked = self.fact.args();
+        if let Value::Object(fields) = &mut asked {
+            fields.insert("files".to_string(), json!(files));
+        }
+        FactKey::new(self.fact.source(), &asked)
+    }
 }
 
 /// The steps of a plan as they were when the phase was entered.
@@ -147,17 +159,25 @@ struct Told {
     steps: Vec<Step>,
 }
 
+/// The one file that is new here, with its digest.
+pub(crate) fn only(files: &Map<String, Value>) -> Result<(&String, &Value), String> {
+    let mut files = files.iter();
+    match (files.next(), files.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err("there is no plan".to_string()),
+        (Some((one, _)), Some((other, _))) => {
+            Err(format!("there are several plans, `{one}` and `{other}`: leave the one that is meant"))
+        }
+    }
+}
+
 /// Reads the steps of the one file that is new here: its digest must be the approved one.
 pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, String> {
-    let mut files = files.iter();
-    let (path, digest) = match (files.next(), files.next()) {
-        (Some(one), None) => one,
-        (None, _) => return Err("there is no plan".to_string()),
-        (Some((one, _)), Some((other, _))) => {
-            return Err(format!("there are several plans, `{one}` and `{other}`: leave the one that is meant"));
-        }
-    };
+    let (path, digest) = only(files)?;
     let told = told.get(path).cloned().unwrap_or_default();
+    if let Some(why) = told.get("unknown").and_then(Value::as_str) {
+        return Err(format!("`{path}`: {why}"));
+    }
     if let Some(fault) = told.as_str() {
         return Err(format!("`{path}`: {}", fault.replace('\n', "; ")));
     }

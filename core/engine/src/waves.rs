@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::change::Change;
 use crate::draft::Draft;
@@ -96,6 +96,19 @@ fn onward(run: &Run, progress: &PlanProgress) -> Change {
     }
 }
 
+impl World<'_> {
+    /// The steps of the one file that is new here, or why it cannot be carried out; `None`: they are not known yet.
+    pub(crate) fn steps(&mut self, file: &StepsFile, files: &Map<String, Value>) -> Option<Result<Steps, String>> {
+        if let Err(fault) = steps::only(files) {
+            return Some(Err(fault));
+        }
+        Some(match self.fact(&file.of(files))? {
+            FactValue::Known(told) => steps::read(files, &told),
+            FactValue::Absent | FactValue::Unknown => Err("its steps cannot be read".to_string()),
+        })
+    }
+}
+
 /// The steps of the plan that a phase carries out; `None`: not known yet, or unknown. They are those that a person
 /// approved in this run.
 fn steps_of(world: &mut World<'_>, run: &Run, file: &StepsFile) -> Option<Result<Steps, String>> {
@@ -105,10 +118,5 @@ fn steps_of(world: &mut World<'_>, run: &Run, file: &StepsFile) -> Option<Result
     let Some(Value::Object(files)) = approved else {
         return Some(Err("no person approved the plan".to_string()));
     };
-    let told = match world.fact(&file.fact) {
-        Some(FactValue::Known(told)) => told,
-        Some(FactValue::Absent) => Value::Null,
-        None | Some(FactValue::Unknown) => return None,
-    };
-    Some(steps::read(&files, &told))
+    world.steps(file, &files)
 }

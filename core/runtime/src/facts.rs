@@ -1,6 +1,6 @@
 //! Facts: what the engine asks about the world. A source is one file below and one line of [`SOURCES`].
 
-mod budget;
+pub(crate) mod budget;
 mod source;
 mod tracked;
 mod content;

@@ -12,7 +12,7 @@ const LINKS: usize = 40;
 
 /// What is known of the links on the way to paths, so that several paths are resolved by looking at each part once. What
 /// it looks at itself is true for a moment only.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     /// Results that a directory snapshot keeps valid.
     known: Arc<Looks>,

@@ -41,6 +41,7 @@ pub(crate) enum Leaves {
 }
 
 /// The protected paths, as seen from one project.
+#[derive(Clone)]
 pub(crate) struct Protected<'a> {
     sources: Sources<'a>,
     /// The places outside of projects, and those of the project, without links.

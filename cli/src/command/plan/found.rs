@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use phasegate_core::policy::Skill;
 use phasegate_core::state::{Run, Status};
-use phasegate_core::steps::{self, Step, StepState};
-use phasegate_core::{FactValue, Facts};
+use phasegate_core::steps::{self, Step, StepState, is_meant};
+use phasegate_core::{FactKey, FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
@@ -105,12 +105,13 @@ pub(super) fn skills(context: &Context) -> Result<Vec<String>, Failure> {
     Ok(ready.policy.skills.iter().filter(carries).map(|skill| skill.name.clone()).collect())
 }
 
-/// All plans, by path.
+/// The plans that a person means by this path, else all, by path. The steps of one that waits are tried as calls, and those of
+/// the only one that is meant.
 ///
 /// # Errors
 ///
-/// The project or its journals cannot be read.
-pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
+/// The project, its journals or its plans cannot be read.
+pub(super) fn all(context: &Context, named: Option<&str>) -> Result<Vec<Plan>, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
@@ -119,14 +120,10 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
     let trial = StepTrial::new(&runtime, &project.root);
     let mut plans: Vec<Plan> = Vec::new();
     for (skill, file) in phases.filter_map(|(skill, phase)| Some((skill, phase.steps.as_deref()?))) {
-        let mut told = Facts::new();
-        let asked = [file.fact.clone(), file.content.fact.clone()];
-        facts::gather(World::of(&project, &ready.policy).trying(&trial), &asked, &mut told);
-        let mut known_of = |key| match told.remove(key).map(|fact| fact.value) {
-            Some(FactValue::Known(Value::Object(files))) => files,
-            _ => Map::new(),
-        };
-        let (files, digests) = (known_of(&file.fact), known_of(&file.content.fact));
+        let world = World::of(&project, &ready.policy);
+        let mut files = ask(world, &file.content.fact).ok_or_else(|| unlisted(&file.content.text))?;
+        files.retain(|path, _| named.is_none_or(|named| is_meant(path, named)));
+        let only = files.len() == 1;
         let follows: Vec<Follows<'_>> = known
             .iter()
             .flat_map(|session| {
@@ -137,15 +134,36 @@ pub(super) fn all(context: &Context) -> Result<Vec<Plan>, Failure> {
             })
             .collect();
         let first = skill.phases.first().map(|phase| phase.name.as_str()).unwrap_or_default();
-        for (path, told) in files {
+        for (path, digest) in files {
             let modified = std::fs::metadata(project.root.join(&path)).and_then(|about| about.modified()).ok();
-            let digest = digests.get(&path).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let digest = digest.as_str().unwrap_or_default().to_owned();
             let among = Among { artifact: &file.artifact, follows: &follows, first };
-            plans.push(plan(path, told, &Version { modified, digest }, &among));
+            // Each is asked about alone: what others cost keeps none from being told.
+            let key = file.of(&Map::from_iter([(path.clone(), Value::from(digest.as_str()))]));
+            let read = |waits: bool| {
+                let world = if waits || only { world.trying(&trial) } else { world };
+                ask(world, &key).and_then(|mut told| told.remove(&path)).unwrap_or_default()
+            };
+            plans.push(plan(&path, &read, &Version { modified, digest }, &among));
         }
     }
     plans.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(plans)
+}
+
+/// What is known of each file.
+fn ask(world: World<'_>, key: &FactKey) -> Option<Map<String, Value>> {
+    let mut told = Facts::new();
+    facts::gather(world, std::slice::from_ref(key), &mut told);
+    match told.remove(key)?.value {
+        FactValue::Known(Value::Object(files)) => Some(files),
+        FactValue::Known(_) | FactValue::Absent | FactValue::Unknown => None,
+    }
+}
+
+fn unlisted(plans: &str) -> Failure {
+    Failure::new(format!("the plans `{plans}` cannot be listed: one cannot be read, or there are too many"))
+        .with_help("500 files are the most: move plans that are done to another folder, or remove them")
 }
 
 /// The runs of the skill whose plan it is.
@@ -183,20 +201,23 @@ struct Version {
     digest: String,
 }
 
-fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
-    let read: Result<Vec<Step>, Vec<String>> = match told {
-        Value::String(faults) => Err(faults.lines().map(str::to_owned).collect()),
-        told => match serde_json::from_value::<Told>(told) {
-            Ok(Told { steps }) => {
-                Some(steps::faults(&steps)).filter(|faults| !faults.is_empty()).map_or(Ok(steps), Err)
-            }
-            Err(error) => Err(vec![error.to_string()]),
-        },
-    };
+/// The steps that are told of a file, or why it cannot be carried out: each fault.
+fn steps_in(told: Value) -> Result<Vec<Step>, Vec<String>> {
+    if let Some(faults) = told.as_str().or_else(|| text(&told, "unknown")) {
+        return Err(faults.lines().map(str::to_owned).collect());
+    }
+    match serde_json::from_value::<Told>(told) {
+        Ok(Told { steps }) => Some(steps::faults(&steps)).filter(|faults| !faults.is_empty()).map_or(Ok(steps), Err),
+        Err(error) => Err(vec![error.to_string()]),
+    }
+}
+
+/// A plan. `read` tells what its file has for steps, and tries them if it waits.
+fn plan(path: &str, read: &dyn Fn(bool) -> Value, file: &Version, among: &Among<'_>) -> Plan {
     let digest = &file.digest;
     let version: String = digest.chars().take(8).collect();
     let carried = among.follows.iter().find(|one| one.run.steps.as_ref().is_some_and(|steps| steps.path == path));
-    let proposed = among.proposes(&path, digest);
+    let proposed = among.proposes(path, digest);
     let of_digest = |one: &Follows<'_>| one.run.steps.as_ref().is_some_and(|steps| steps.digest == *digest);
     let is_live = |one: &Follows<'_>| one.run.status == Status::Active;
     // What is left in prose is the person's, who ended it.
@@ -217,15 +238,15 @@ fn plan(path: String, told: Value, file: &Version, among: &Among<'_>) -> Plan {
     let changed = live_steps.is_some_and(|steps| steps.digest != *digest);
     let steps = match live_steps {
         Some(steps) => Ok(steps.each.clone()),
-        None => match among.format_fault(&path) {
+        None => match among.format_fault(path) {
             Some(fault) => Err(vec![format!("its format: {fault}")]),
-            None => read,
+            None => steps_in(read(matches!(status, "proposed" | "rejected"))),
         },
     };
     let session = one.map(|one| one.session.id.clone());
     let artifact = among.artifact.to_owned();
     Plan {
-        path,
+        path: path.to_owned(),
         artifact,
         status,
         version,

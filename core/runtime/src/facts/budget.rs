@@ -12,8 +12,10 @@ const MAX_TIME: Duration = Duration::from_secs(1);
 const EVERY: usize = 64;
 
 /// What is left to look at.
-pub(super) struct Budget {
+pub(crate) struct Budget {
     began: Instant,
+    work: Duration,
+    time: Duration,
     worked: Duration,
     entries: usize,
 }
@@ -21,7 +23,12 @@ pub(super) struct Budget {
 impl Budget {
     /// Begins to look.
     pub(super) fn begin() -> Self {
-        Self { began: Instant::now(), worked: worked(), entries: 0 }
+        Self::of(MAX_WORK, MAX_TIME)
+    }
+
+    /// Begins to work for so long at most: the processor, and in all.
+    pub(crate) fn of(work: Duration, time: Duration) -> Self {
+        Self { began: Instant::now(), work, time, worked: worked(), entries: 0 }
     }
 
     /// Counts an entry; `None` if it is one too many, or if the time is over.
@@ -32,8 +39,8 @@ impl Budget {
     }
 
     /// Whether the time is over.
-    pub(super) fn is_late(&self) -> bool {
-        self.began.elapsed() > MAX_TIME || worked().saturating_sub(self.worked) > MAX_WORK
+    pub(crate) fn is_late(&self) -> bool {
+        self.began.elapsed() > self.time || worked().saturating_sub(self.worked) > self.work
     }
 }
 

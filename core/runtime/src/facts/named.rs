@@ -24,21 +24,29 @@ pub(crate) fn each(
     judge: &dyn Fn(&[u8]) -> Value,
 ) -> FactValue {
     let budget = Budget::begin();
-    let unknown = |why: &str| json!({"unknown": why});
     let of_file = |path: &String, digest: &String| {
-        if budget.is_late() {
-            return unknown("there is too much to look at");
-        }
-        match read(path).filter(|bytes| sha256_hex(bytes) == *digest) {
-            Some(bytes) if bytes.len() > MAX_DOCUMENT_BYTES => {
-                unknown("it is larger than 1 MiB, so nobody looks into it")
-            }
-            Some(bytes) => judge(&bytes),
-            None => unknown("it cannot be read, or changes"),
-        }
+        if budget.is_late() { unknown("there is too much to look at") } else { one(path, digest, read, judge) }
     };
     let told: Map<String, Value> = files.iter().map(|(path, digest)| (path.clone(), of_file(path, digest))).collect();
     FactValue::Known(Value::Object(told))
+}
+
+/// What `judge` says of one of these files.
+pub(super) fn one(
+    path: &str,
+    digest: &str,
+    read: &dyn Fn(&str) -> Option<Vec<u8>>,
+    judge: &dyn Fn(&[u8]) -> Value,
+) -> Value {
+    match read(path).filter(|bytes| sha256_hex(bytes) == digest) {
+        Some(bytes) if bytes.len() > MAX_DOCUMENT_BYTES => unknown("it is larger than 1 MiB, so nobody looks into it"),
+        Some(bytes) => judge(&bytes),
+        None => unknown("it cannot be read, or changes"),
+    }
+}
+
+fn unknown(why: &str) -> Value {
+    json!({"unknown": why})
 }
 
 /// The bytes of a file of the project.

@@ -26,9 +26,9 @@ pub struct World<'a> {
 
 /// Tries steps of plans as calls, before a person approves them.
 pub trait Trial: Debug {
-    /// Why no call of the step can ever be made, in a project whose plans these patterns select; `None`: one can, as far as
+    /// Of which of these steps no call can ever be made, and why, in a project whose plans these patterns select: as far as
     /// that is known before.
-    fn fault(&self, step: &Step, plans: &[String]) -> Option<String>;
+    fn faults(&self, steps: &[Step], plans: &[String]) -> Vec<String>;
 }
 
 impl<'a> World<'a> {

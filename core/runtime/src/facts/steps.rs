@@ -1,13 +1,13 @@
-//! The source `steps`: the steps of each plan that patterns select, each with the calls that it permits.
+//! The source `steps`: the steps of plans that a question names, each with the calls that it permits.
 
 use phasegate_config::plan_steps;
 use phasegate_core::FactValue;
 use phasegate_core::steps::Step;
 use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::listing;
+use super::named::{self, NamedFiles};
 use super::source::{FactSource, World};
 
 /// The source.
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     pub(crate) paths: Vec<String>,
     /// The JSON pointer to the list.
     at: String,
+    /// The files that are meant among these.
+    #[serde(default)]
+    files: NamedFiles,
 }
 
 impl FactSource for Steps {
@@ -28,22 +31,32 @@ impl FactSource for Steps {
     type Arguments = Arguments;
 
     fn gather(world: World<'_>, arguments: &Arguments) -> FactValue {
-        let Arguments { paths, .. } = arguments;
-        let fault = |step: &Step| world.trial?.fault(step, paths);
-        let found = listing::each(world.root, paths, &|bytes| arguments.of(bytes, &fault));
-        found.map_or(FactValue::Unknown, |files| FactValue::Known(json!(files)))
+        let tried = |steps: &[Step]| world.trial.map_or_else(Vec::new, |trial| trial.faults(steps, &arguments.paths));
+        arguments.answer(&|path| named::bytes(world.root, path), &tried)
     }
 }
 
 impl Arguments {
+    /// What each file has for steps. Each has its own time: how long others take changes nothing that is told of it.
+    pub(crate) fn answer(
+        &self,
+        read: &dyn Fn(&str) -> Option<Vec<u8>>,
+        tried: &dyn Fn(&[Step]) -> Vec<String>,
+    ) -> FactValue {
+        let of_file = |path: &str, digest: &str| named::one(path, digest, read, &|bytes| self.of(bytes, tried));
+        let told: Map<String, Value> =
+            self.files.iter().map(|(path, digest)| (path.clone(), of_file(path, digest))).collect();
+        FactValue::Known(Value::Object(told))
+    }
+
     /// The steps in a file, with the digest of what was read; or why it has none that can be carried out, as a text.
-    pub(crate) fn of(&self, bytes: &[u8], fault: &dyn Fn(&Step) -> Option<String>) -> Value {
+    fn of(&self, bytes: &[u8], tried: &dyn Fn(&[Step]) -> Vec<String>) -> Value {
         let text = String::from_utf8_lossy(bytes);
         let steps = match plan_steps(&text, &self.at) {
             Ok(steps) => steps,
             Err(fault) => return Value::from(fault),
         };
-        let faults: Vec<String> = steps.iter().filter_map(fault).collect();
+        let faults = tried(&steps);
         if faults.is_empty() {
             json!({"sha256": sha256_hex(bytes), "steps": steps})
         } else {
@@ -58,11 +71,11 @@ mod tests {
 
     #[test]
     fn a_plan_is_told_with_its_digest() {
-        let arguments = Arguments { paths: Vec::new(), at: "/steps".into() };
+        let arguments = Arguments { paths: Vec::new(), at: "/steps".into(), files: NamedFiles::new() };
         let bytes = br#"{"steps": ["prose"]}"#;
-        let told = arguments.of(bytes, &|_| None);
+        let told = arguments.of(bytes, &|_| Vec::new());
         assert_eq!(told["sha256"], sha256_hex(bytes));
         assert_eq!(told["steps"][0]["text"], "prose");
-        assert!(arguments.of(b"# Prose", &|_| None).as_str().unwrap().contains("no list"));
+        assert!(arguments.of(b"# Prose", &|_| Vec::new()).as_str().unwrap().contains("no list"));
     }
 }

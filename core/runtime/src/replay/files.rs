@@ -126,7 +126,8 @@ impl Files {
         }
         if key.source() == "steps" {
             let asked = steps::Arguments::deserialize(&args).ok()?;
-            return self.each(&asked.paths, &|bytes| asked.of(bytes, &|_| None)).filter(|_| self.live.is_none());
+            let read = |path: &str| self.bytes(path);
+            return Some(asked.answer(&read, &|_| Vec::new())).filter(|_| self.live.is_none());
         }
         if matches!(key.source(), "pointer" | "format") {
             return self.documents(policy, key).filter(|_| self.live.is_none());
@@ -160,15 +161,20 @@ impl Files {
 
     /// What stands in files that the question names, as far as lines tell.
     fn documents(&self, policy: &Policy, key: &FactKey) -> Option<FactValue> {
-        let read = |path: &str| match &self.stated.get(path)?.0 {
-            Stated::Content(content) => Some(content.clone().into_bytes()),
-            Stated::Sha256(_) | Stated::Absent => None,
-        };
+        let read = |path: &str| self.bytes(path);
         if key.source() == "format" {
             return Some(format::Arguments::deserialize(key.args()).ok()?.answer(policy, &read));
         }
         let asked = pointer::Arguments::deserialize(key.args()).ok()?;
         Some(named::each(&asked.files, &read, &|bytes| asked.of(bytes)))
+    }
+
+    /// What stands in a file, as far as lines tell it.
+    fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        match &self.stated.get(path)?.0 {
+            Stated::Content(content) => Some(content.clone().into_bytes()),
+            Stated::Sha256(_) | Stated::Absent => None,
+        }
     }
 
     /// The files that patterns select, each with its digest or with the number of occurrences of a text. What a call wrote
