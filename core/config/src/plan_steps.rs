@@ -3,9 +3,10 @@
 use phasegate_core::analysis::{Access, SimpleCommand};
 use phasegate_core::matcher::Matcher;
 use phasegate_core::same_line::in_words;
-use phasegate_core::steps::{Step, StepState};
-use phasegate_rules::builtin;
-use phasegate_shell::{Judgement, Table, Trust, judge};
+use phasegate_core::steps::{MAX_STEPS, Step, StepState};
+use phasegate_core::tool::BASH;
+use phasegate_rules::{builtin, builtin_argument};
+use phasegate_shell::{Judgement, Table, Touch, Trust, judge};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ use crate::build::builder::Builder;
 use crate::build::matcher;
 use crate::diagnostic::Severity;
 use crate::read::read;
-use crate::source::{CommandSource, MatcherObject, MatcherSource};
+use crate::source::{ArgSource, CommandSource, MatcherObject, MatcherSource};
 use crate::suggestion::{did_you_mean, listed, slip};
 use crate::text::Text;
 
@@ -23,6 +24,14 @@ const OWN_KEYS: [&str; 3] = ["id", "text", "after"];
 /// The keys of a matcher, which say what its call is.
 const STEP_KEYS: [&str; 11] =
     ["tool", "server", "args", "command", "reads", "writes", "executes", "skill", "starts", "agent", "except"];
+
+/// The most commands of a step, of which it permits one.
+const MAX_COMMANDS: usize = 20;
+
+/// The argument of a shell that is its line.
+const COMMAND: &str = "command";
+/// The arguments of the clients' own tools that say what a call of them is about.
+const SUBJECTS: [&str; 3] = [COMMAND, "file_path", "notebook_path"];
 
 /// The words that stand for others in a command.
 const STARS: [&str; 2] = ["*", "**"];
@@ -49,6 +58,9 @@ pub fn plan_steps(document: &str, at: &str) -> Result<Vec<Step>, String> {
             }
         }
     };
+    if steps.len() > MAX_STEPS {
+        return Err(format!("it has {} steps, and {MAX_STEPS} are the most", steps.len()));
+    }
     let (mut read, mut faults) = (Vec::new(), Vec::new());
     for (place, one) in steps.iter().enumerate() {
         match step(place + 1, one) {
@@ -137,7 +149,8 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
         *tool = tool_meant(tool).map_err(|what| wrong(&what))?;
     }
     if !call.is_empty() {
-        let read = shell_lines(&call).map_err(|what| wrong(&what))?;
+        let mut read = shell_lines(&call).map_err(|what| wrong(&what))?;
+        read.extend(lines_of_argument(&call).map_err(|what| wrong(&what))?);
         let texts = read.iter().map(|line| line.may_change.clone()).filter(|text| !text.is_empty());
         step.may_change = texts.min_by_key(|text| text != ANY_FILE).unwrap_or_default();
         step.in_words = read.into_iter().filter_map(|line| line.in_words).collect();
@@ -148,10 +161,10 @@ fn step(number: usize, value: &Value) -> Result<Step, String> {
 
 /// The name of the tool that a step calls, as calls have it. Of a client's own tools, capital letters differ.
 fn tool_meant(name: &str) -> Result<String, String> {
-    let known: Vec<String> = builtin(|_| Vec::new()).into_iter().map(|tool| tool.action).collect();
-    if let Some(own) = known.iter().find(|tool| tool.eq_ignore_ascii_case(name)) {
-        return Ok(own.clone());
+    if let Some(own) = builtin_of(&Value::from(name)) {
+        return Ok(own);
     }
+    let known: Vec<String> = builtin(|_| Vec::new()).into_iter().map(|tool| tool.action).collect();
     // A tool of a plugin may have any name but one that is a slip of the fingers.
     match slip(name, known.iter().map(String::as_str)) {
         Some(meant) => Err(format!("no tool is called `{name}`; did you mean `{meant}`?")),
@@ -175,12 +188,39 @@ fn shell_lines(call: &Map<String, Value>) -> Result<Vec<ShellLine>, String> {
         Some(CommandSource::AnyOf(several)) => several,
         None => Vec::new(),
     };
+    if commands.len() > MAX_COMMANDS {
+        return Err(format!("it names {} commands, and {MAX_COMMANDS} are the most", commands.len()));
+    }
     commands.iter().map(|command| shell_line(command.trim())).collect()
 }
 
-/// A command. A star is a word of a pattern, and a pattern is about one command without quotes.
-fn shell_line(line: &str) -> Result<ShellLine, String> {
-    let Judgement { parts, problem, .. } = judge(line, &Table::shipped(), Trust::default());
+/// The lines that a step names as an argument. They are compared letter by letter, and a star in them is the shell's own.
+fn lines_of_argument(call: &Map<String, Value>) -> Result<Vec<ShellLine>, String> {
+    if call.contains_key("server")
+        || call.get("tool").is_some_and(|tool| builtin_of(tool).is_some_and(|own| own != BASH))
+    {
+        return Ok(Vec::new());
+    }
+    let given = call.get("args").and_then(|args| args.get(COMMAND));
+    let several = given.and_then(|test| test.get("one_of")?.as_array());
+    let lines = given.into_iter().chain(several.into_iter().flatten()).filter_map(Value::as_str);
+    if several.is_some_and(|several| several.len() > MAX_COMMANDS) {
+        return Err(format!("it names more than {MAX_COMMANDS} commands"));
+    }
+    let line =
+        |line: &str| read_line(line).map(|(_, touches)| ShellLine { in_words: None, may_change: may_change(&touches) });
+    lines.map(line).collect()
+}
+
+/// The tool among those that clients bring along that has this name, whatever the letters' case.
+fn builtin_of(tool: &Value) -> Option<String> {
+    let known = builtin(|_| Vec::new()).into_iter().map(|tool| tool.action);
+    tool.as_str().and_then(|name| known.into_iter().find(|tool| tool.eq_ignore_ascii_case(name)))
+}
+
+/// The commands of a line that can be read, none of them in the background; and what they touch.
+fn read_line(line: &str) -> Result<(Vec<SimpleCommand>, Vec<Touch>), String> {
+    let Judgement { parts, problem, touches, .. } = judge(line, &Table::shipped(), Trust::default());
     if let Some(problem) = problem {
         return Err(format!("`{line}`: {}", problem.what));
     }
@@ -189,13 +229,23 @@ fn shell_line(line: &str) -> Result<ShellLine, String> {
         let how = "leave `&` out, and let the client run it in the background";
         return Err(format!("`{line}`: how a command in the background ends, the line does not tell; {how}"));
     }
+    Ok((commands, touches))
+}
+
+/// A command. A star is a word of a pattern, and a pattern is about one command without quotes.
+fn shell_line(line: &str) -> Result<ShellLine, String> {
+    let (commands, touches) = read_line(line)?;
     let stars = line.split_whitespace().any(|word| STARS.contains(&word));
     if stars && (commands.len() > 1 || line.contains(['"', '\''])) {
         let how = "write each command as a step of its own, and `**` for a word with blanks";
         return Err(format!("`{line}`: a star stands for words in one command without quotes; {how}"));
     }
     let in_words = in_words(line, &commands).filter(|_| !commands.is_empty());
-    Ok(ShellLine { in_words, may_change: may_change(line) })
+    // A star stands for words that nobody knows: one is put in its place.
+    let words = line.split_whitespace().map(|word| if STARS.contains(&word) { "x" } else { word });
+    let filled = || judge(&words.collect::<Vec<_>>().join(" "), &Table::shipped(), Trust::default()).touches;
+    let may_change = may_change(&if stars { filled() } else { touches });
+    Ok(ShellLine { in_words, may_change })
 }
 
 /// Whether a command of the line runs in the background: `&` stands between its commands or after them.
@@ -210,12 +260,7 @@ fn has_background(line: &str, commands: &[SimpleCommand]) -> bool {
 }
 
 /// What a line may change beside the files that it names, for the person who approves it; empty: nothing.
-fn may_change(line: &str) -> String {
-    // A star stands for words that nobody knows: one is put in its place.
-    let words = line.split_whitespace().map(|word| if STARS.contains(&word) { "x" } else { word });
-    let has_star = line.split_whitespace().any(|word| STARS.contains(&word));
-    let line = if has_star { words.collect::<Vec<_>>().join(" ") } else { line.to_owned() };
-    let touches = judge(&line, &Table::shipped(), Trust::default()).touches;
+fn may_change(touches: &[Touch]) -> String {
     let changed = touches.iter().filter(|touch| touch.access != Access::Read && touch.path.text().is_none());
     let texts = changed.map(|touch| match touch.path.folder() {
         Some(folder) => format!("files below `{folder}`"),
@@ -225,15 +270,48 @@ fn may_change(line: &str) -> String {
     texts.min_by_key(|text| text != ANY_FILE).unwrap_or_default()
 }
 
+/// Whether it says which call it permits: a shell's by its command, one that is about a file by its path, and another tool's
+/// by its name. Who calls, and which calls are not meant, says nothing of it.
+fn says_which(object: &MatcherObject) -> bool {
+    let MatcherObject { command, reads, writes, executes, skill, starts, args, .. } = object;
+    if command.is_some() || [reads, writes, executes, skill, starts].into_iter().any(Option::is_some) {
+        return true;
+    }
+    let tool = object.tool.as_deref().unwrap_or_default();
+    let is_open = |tool: &str| tool.is_empty() || tool.contains(['*', '@']);
+    let any = || args.values().any(tells);
+    if object.server.is_some() {
+        return any() || !(is_open(tool) || tool.contains('|'));
+    }
+    let names = |subject: &&str| args.get(*subject).is_some_and(tells);
+    let is_said = |tool: &str| {
+        let own = builtin_of(&Value::from(tool));
+        let is_of = |subject: &&str| own.as_ref().is_some_and(|own| builtin_argument(own, subject).is_some());
+        let mut asked = SUBJECTS.iter().filter(|subject| is_open(tool) || is_of(subject)).peekable();
+        asked.peek().is_none() || asked.any(|subject| names(subject))
+    };
+    tool.split('|').all(|one| is_said(one.trim())) && (any() || !tool.contains('|'))
+}
+
+/// Whether the test of an argument says what the argument is.
+fn tells(test: &ArgSource) -> bool {
+    match test {
+        ArgSource::Text(text) => !text.is_empty(),
+        ArgSource::Test(test) => {
+            let is_part = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+            test.one_of.is_some() || is_part(&test.begins) || is_part(&test.contains)
+        }
+        ArgSource::Bool(_) | ArgSource::Number(_) | ArgSource::List(_) => true,
+    }
+}
+
 /// The calls that a step permits one of.
 fn lines(call: Map<String, Value>) -> Result<Vec<Matcher>, String> {
     let written = Value::Object(call);
     let object: MatcherObject = serde_json::from_value(written.clone()).map_err(|error| error.to_string())?;
-    let tool = object.tool.clone().unwrap_or_default();
-    let alone =
-        object == MatcherObject { tool: object.tool.clone(), server: object.server.clone(), ..Default::default() };
-    if alone && (tool.is_empty() || tool == "Bash" || tool.contains(['*', '@', '|'])) {
-        return Err("it does not say which call it permits: name a command, arguments or a path".to_owned());
+    if !says_which(&object) {
+        let how = "name a command, the path of a file, or the arguments of another tool";
+        return Err(format!("it does not say which call it permits: {how}"));
     }
     let text = written.to_string();
     let mut findings = Vec::new();
@@ -307,6 +385,42 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_an_argument_says_what_it_may_change() {
+        for (step, text) in [
+            (r#"{"tool": "Bash", "args": {"command": "touch $X"}}"#, "any file"),
+            (r#"{"args": {"command": {"one_of": ["touch a", "touch $X"]}}}"#, "any file"),
+            (r#"{"tool": "Bash", "args": {"command": "touch a"}}"#, ""),
+            (r#"{"tool": "Write", "args": {"file_path": "a", "command": "touch $X"}}"#, ""),
+            (r#"{"server": "gh", "tool": "run", "args": {"command": "touch $X"}}"#, ""),
+        ] {
+            assert_eq!(
+                plan_steps(&format!("{{\"steps\": [{step}]}}"), "/steps").unwrap()[0].may_change,
+                text,
+                "{step}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_step_of_another_tool_is_said_by_its_name() {
+        for step in [
+            r#"{"tool": "send_mail"}"#,
+            r#"{"server": "gh", "tool": "merge"}"#,
+            r#"{"server": "gh", "args": {"number": 7}}"#,
+            r#"{"tool": "Edit", "args": {"file_path": "a"}}"#,
+            r#"{"tool": "Edit|Write", "args": {"file_path": {"begins": "src/"}}}"#,
+            r#"{"tool": "Skill", "skill": "review"}"#,
+            r#"{"starts": "reviewer"}"#,
+        ] {
+            assert_eq!(
+                plan_steps(&format!("{{\"steps\": [{step}]}}"), "/steps").map(|steps| steps.len()),
+                Ok(1),
+                "{step}"
+            );
+        }
+    }
+
+    #[test]
     fn of_several_lines_a_step_says_the_most() {
         let document = "steps:\n  - command: [find src -name a.pyc -delete, touch $X, touch a]\n";
         assert_eq!(plan_steps(document, "/steps").unwrap()[0].may_change, "any file");
@@ -350,6 +464,18 @@ mod tests {
             (r#"{"steps": [{"comand": "git push"}]}"#, "unknown field"),
             (r#"{"steps": [{"tool": "Bash"}]}"#, "does not say which call"),
             (r#"{"steps": [{"tool": "*"}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Bash", "args": {"description": "Show the log"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Bash", "args": {"command": {"present": true}}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"args": {"description": "Show the log"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Edit"}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Edit", "args": {"old_string": "ok"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "edit|write", "args": {"content": "x"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "@write", "args": {"content": "x"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"agent": "main"}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Bash", "agent": "main"}]}"#, "does not say which call"),
+            (r#"{"steps": [{"except": [{"writes": "a"}]}]}"#, "does not say which call"),
+            (r#"{"steps": [{"server": "gh", "agent": "main"}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "Bash", "args": {"command": "sleep 1 &"}}]}"#, "in the background"),
             (r#"{"steps": [{"command": ""}]}"#, "step 1"),
             (r#"{"steps": [{"tool": "Edit", "writes": "../x"}]}"#, "leads out of the project"),
             (r#"{"steps": [{"tool": "Edti", "writes": "x"}]}"#, "did you mean `Edit`?"),
