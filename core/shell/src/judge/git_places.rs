@@ -60,8 +60,17 @@ impl Walk<'_> {
     }
 
     /// Takes note of a command of git, with the options before it.
-    pub(super) fn git_site(&mut self, options: &[Given], command: &str, rest: &[Field], span: Span) {
-        if LEAVES.split_whitespace().any(|leaves| leaves == command) {
+    pub(super) fn git_site(
+        &mut self,
+        name: &str,
+        options: &[Given],
+        verdict: Verdict,
+        command: &Field,
+        rest: &[Field],
+    ) {
+        let span = command.span;
+        let leaves = LEAVES.split_whitespace().any(|leaves| command.known() == Some(leaves));
+        if name != "git" || verdict == Verdict::Read || leaves {
             return;
         }
         let operands = rest.iter().filter(|field| !field.start().starts_with('-')).take(MAX_OPERANDS);

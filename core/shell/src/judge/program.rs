@@ -188,8 +188,8 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         let plain = worst.verdict == Verdict::Read;
-        let named = after.first().map_or(Some("-"), Field::known);
-        self.talks(named.is_some_and(|named| rule.sends.split_whitespace().any(|command| command == named)));
+        let sent = |named: &str| rule.sends.split_whitespace().any(|command| command == named);
+        self.talks(after.first().map_or(Some("-"), Field::known).is_some_and(sent));
         let Some((command, rest)) = after.split_first() else {
             keep_worse(&mut worst, self.own_verdict(name, rule, &scan, span));
             if rule.hardened_with.is_some()
@@ -224,12 +224,10 @@ impl Walk<'_> {
                 }
             }
         };
-        if name == "git" && inner.verdict > Verdict::Read {
-            self.git_site(&scan.options, command.known().unwrap_or_default(), rest, command.span);
-        }
+        self.git_site(name, &scan.options, inner.verdict, command, rest);
         keep_worse(&mut worst, inner);
-        let own = |word: &str| rule.own.split_whitespace().any(|own| own == word);
-        self.alias = !rule.own.is_empty() && command.known().is_some_and(|word| !own(word));
+        let alias = |word: &str| !rule.own.is_empty() && !rule.own.split_whitespace().any(|own| own == word);
+        self.alias = command.known().is_some_and(alias);
         self.talks(self.alias);
         self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
         self.unplaced = may_take_more(&outer, before, &scan);
