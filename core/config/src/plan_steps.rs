@@ -288,7 +288,7 @@ fn says_which(object: &MatcherObject) -> bool {
         let own = builtin_of(&Value::from(tool));
         let is_of = |subject: &&str| own.as_ref().is_some_and(|own| builtin_argument(own, subject).is_some());
         let mut asked = SUBJECTS.iter().filter(|subject| is_open(tool) || is_of(subject)).peekable();
-        asked.peek().is_none() || asked.any(|subject| names(subject))
+        asked.peek().is_none() || asked.any(&names)
     };
     tool.split('|').all(|one| is_said(one.trim())) && (any() || !tool.contains('|'))
 }

@@ -54,13 +54,12 @@ impl Walk<'_> {
         if !self.spend(letters, simple.span) || fields.len() > MAX_WORDS {
             fields = vec![Field::any(simple.span)];
         }
-        let mut fields = self.with_git(fields);
+        let fields = self.with_git(fields);
         let alone = simple.words.is_empty();
         let mut assignments = Vec::new();
         for assignment in &simple.assignments {
             let value = self.assignment(assignment, alone);
             beside.extend(&self.says_of_assignment(assignment, &value, start));
-            tell_git(&mut fields, &assignment.name, &value);
             assignments.push((assignment.name.clone(), value.to_word()));
             if !alone {
                 self.lend(assignment, &fields);
@@ -261,20 +260,4 @@ fn worded(fields: &[Field]) -> Vec<EngineWord> {
         _ => field.to_word(),
     };
     fields.iter().enumerate().map(word).collect()
-}
-
-/// What a variable tells git, as the option that says the same.
-pub(super) fn tell_git(fields: &mut Vec<Field>, variable: &str, value: &Field) {
-    let option = match variable {
-        "GIT_WORK_TREE" => "--work-tree=",
-        "GIT_DIR" => "--git-dir=",
-        _ => return,
-    };
-    if fields.first().and_then(Field::known).and_then(bare_name) != Some("git") {
-        return;
-    }
-    let mut told = Field::text(option, value.span);
-    told.push(value);
-    told.many = false;
-    fields.insert(1, told);
 }

@@ -3,7 +3,7 @@
 use phasegate_core::analysis::{Status, Verdict};
 
 use super::builtin::is_builtin;
-use super::simple::{bare_name, tell_git};
+use super::simple::bare_name;
 use crate::arguments::{Scan, is_assignment, takes_anything};
 use crate::check::program_text;
 use crate::field::{Bit, Field};
@@ -52,10 +52,6 @@ impl Walk<'_> {
             return worst;
         }
         let mut fields = scan.command.to_vec();
-        for field in scan.operands.iter().filter(|field| wraps.assignments && is_assignment(field)) {
-            let variable = field.start().split_once('=').map_or("", |(variable, _)| variable);
-            tell_git(&mut fields, variable, &field.after(variable.len().saturating_add(1)));
-        }
         if wraps.appends {
             append(&mut fields, scan, &self.appended(name, scan), span);
         }
