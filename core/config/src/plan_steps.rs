@@ -470,7 +470,7 @@ mod tests {
             (r#"{"steps": [{"tool": "Edit"}]}"#, "does not say which call"),
             (r#"{"steps": [{"tool": "Edit", "args": {"old_string": "ok"}}]}"#, "does not say which call"),
             (r#"{"steps": [{"tool": "edit|write", "args": {"content": "x"}}]}"#, "does not say which call"),
-            (r#"{"steps": [{"tool": "@write", "args": {"content": "x"}}]}"#, "does not say which call"),
+            (r#"{"steps": [{"tool": "@write", "args": {"content": "x"}}]}"#, "no tool is called `@write`"),
             (r#"{"steps": [{"agent": "main"}]}"#, "does not say which call"),
             (r#"{"steps": [{"tool": "Bash", "agent": "main"}]}"#, "does not say which call"),
             (r#"{"steps": [{"except": [{"writes": "a"}]}]}"#, "does not say which call"),

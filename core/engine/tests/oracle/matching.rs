@@ -1,6 +1,6 @@
 //! Which calls a matcher means (rules 3.3), in three values: `None` is doubt.
 
-use phasegate_core::event::Agent;
+use phasegate_core::event::{Agent, builtin_labels};
 use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Phase, Skill};
 use phasegate_core::tool::Call;
@@ -37,6 +37,8 @@ fn server(matcher: &Matcher, asked: &Asked, skill: &Skill, forbids: bool) -> Opt
     let label = matches!(matcher.tool, ToolPattern::Label(_));
     match (&matcher.server, &asked.call.tool.server) {
         (ServerPattern::Named(wanted), Some(server)) => Some(wanted == server),
+        // A tool that clients bring along is no server's.
+        (ServerPattern::Named(_), None) if !builtin_labels(&asked.call.tool.name).is_empty() => Some(false),
         (ServerPattern::Named(_), None) => skill.compat.then_some(true),
         (ServerPattern::Bare, None) => Some(true),
         (ServerPattern::Bare, Some(server)) => Some(forbids || label || skill.compat || skill.servers.contains(server)),
