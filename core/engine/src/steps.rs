@@ -128,7 +128,7 @@ impl Step {
     pub fn permits(&self) -> Option<String> {
         let more =
             if self.may_change.is_empty() { String::new() } else { format!(" (may change {})", self.may_change) };
-        self.calls().map(|calls| calls + &more)
+        self.calls().map(|calls| calls + more.as_str())
     }
 }
 
