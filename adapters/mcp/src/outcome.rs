@@ -33,6 +33,8 @@ impl From<Ending> for CallEnd {
 
 /// The longest part of a result in which reported numbers are looked for, in bytes.
 const MAX_REPORT: usize = 256 * 1024;
+/// How a text begins that is an object, as it stands in JSON.
+const TEXT_OF_AN_OBJECT: &str = "\"{";
 
 /// What the answer to a `tools/call` says.
 #[must_use]
@@ -74,7 +76,11 @@ fn reported(result: &Object<'_>) -> Reported {
     };
     match read("structuredContent").filter(Value::is_object) {
         Some(structured) => reported::numbers(&structured),
-        None => read("content").map(|content| reported::of_server(&content)).unwrap_or_default(),
+        // A text that is an object begins so: of most results nothing has to be read.
+        None if result.get("content").is_some_and(|content| content.contains(TEXT_OF_AN_OBJECT)) => {
+            read("content").map(|content| reported::of_server(&content)).unwrap_or_default()
+        }
+        None => Reported::new(),
     }
 }
 

@@ -54,7 +54,7 @@ pub fn of_server(result: &Value) -> Reported {
 /// The numbers of a text that is a JSON object; `None`: it is none.
 #[must_use]
 pub fn of_text(text: &str) -> Option<Reported> {
-    let is_object = text.len() <= MAX_TEXT && text.trim_start().starts_with('{');
+    let is_object = text.len() <= MAX_TEXT && text.starts_with('{');
     let value: Value = serde_json::from_str(Some(text).filter(|_| is_object)?).ok()?;
     Some(numbers(&value))
 }

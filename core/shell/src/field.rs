@@ -141,6 +141,17 @@ impl Field {
         self.many |= other.many;
     }
 
+    /// The path that the word names, seen from a folder.
+    pub(crate) fn below(&self, folder: &Self) -> Self {
+        if self.start().starts_with('/') || self.bits.first() == Some(&Bit::Home) {
+            return self.clone();
+        }
+        let mut whole = Self { many: self.many, span: self.span, ..folder.clone() };
+        whole.push_text("/");
+        whole.push(self);
+        whole
+    }
+
     pub(crate) fn to_word(&self) -> EngineWord {
         self.known().map_or(EngineWord::Unknown, |text| EngineWord::Known(text.to_owned()))
     }

@@ -264,21 +264,10 @@ pub(super) fn placed(walk: &Walk<'_>, operand: &Field) -> Field {
 /// A path, in the folder that the options `-C` name.
 pub(crate) fn in_folder(options: &[Given], path: &Field) -> Field {
     let folders = options.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
-    match folders.cloned().reduce(|folder, next| below(&folder, &next)) {
-        Some(folder) => below(&folder, path),
+    match folders.cloned().reduce(|folder, next| next.below(&folder)) {
+        Some(folder) => path.below(&folder),
         None => path.clone(),
     }
-}
-
-/// A path, seen from a folder.
-pub(crate) fn below(folder: &Field, path: &Field) -> Field {
-    if path.start().starts_with('/') || path.bits.first() == Some(&Bit::Home) {
-        return path.clone();
-    }
-    let mut whole = Field { many: path.many, span: path.span, ..folder.clone() };
-    whole.push_text("/");
-    whole.push(path);
-    whole
 }
 
 /// An operand of git as a path: its wildcards stand for any text, and so does what its signs say of where it starts.

@@ -11,7 +11,7 @@ use crate::walk::Walk;
 
 /// `curl`
 pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    saved_by_curl(walk, command);
+    saved(walk, command, &["o", "output"], &["output-dir"], unnumbered);
     sent_by_curl(walk, command);
     if command.has(&["O", "remote-name", "remote-name-all"]) {
         let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
@@ -47,15 +47,7 @@ pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding
     addresses(command)
 }
 
-/// Takes note of the files that curl writes: `#1` in a name stands for what braces or brackets of the address become.
-fn saved_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
-    let folder = command.values(&["output-dir"]).last().map(unnumbered);
-    for file in command.values(&["o", "output"]).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
-        walk.touch(&below(folder.as_ref(), &unnumbered(file)), Access::Write);
-    }
-}
-
-/// A name with any text in place of each `#1`.
+/// A name with any text in place of each `#1`, which stands for what braces or brackets of the address become.
 fn unnumbered(name: &Field) -> Field {
     let mut made = Field { bits: Vec::new(), ..name.clone() };
     for bit in &name.bits {
@@ -105,20 +97,17 @@ fn sent_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
 }
 
 /// Takes note of the files in which options of these names put what is fetched, below the folder of one of `folders`.
-fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str], folders: &[&str]) {
-    let folder = command.values(folders).last();
+/// `read` tells how the program reads a name.
+fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str], folders: &[&str], read: fn(&Field) -> Field) {
+    let folder = command.values(folders).last().map(read);
     for file in command.values(names).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
-        walk.touch(&below(folder, file), Access::Write);
+        walk.touch(&placed(folder.as_ref(), &read(file)), Access::Write);
     }
 }
 
-/// A path, seen from the folder.
-fn below(folder: Option<&Field>, path: &Field) -> Field {
-    let Some(folder) = folder.filter(|_| !path.start().starts_with('/')) else { return path.clone() };
-    let mut whole = folder.clone();
-    whole.push_text("/");
-    whole.push(path);
-    whole
+/// A path, seen from the folder, if there is one.
+fn placed(folder: Option<&Field>, path: &Field) -> Field {
+    folder.map_or_else(|| path.clone(), |folder| path.below(folder))
 }
 
 /// `aria2c`, `axel`
@@ -126,7 +115,7 @@ pub(super) fn aria2c(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     let folders = ["d", "dir"];
     let names = ["o", "out", "output"];
     if command.has(&names) {
-        saved(walk, command, &names, &folders);
+        saved(walk, command, &names, &folders, Field::clone);
     } else {
         fetched(walk, command, &command.scan.operands, &folders);
     }
@@ -140,7 +129,7 @@ fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], fol
         let path = address.known().map(|text| text.split_once("://").map_or(text, |(_, rest)| rest));
         let name = path.and_then(|path| path.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
         match name.filter(|name| !name.is_empty() && !name.contains(['{', '['])) {
-            Some(name) => walk.touch(&below(folder, &Field::text(name, address.span)), Access::Write),
+            Some(name) => walk.touch(&placed(folder, &Field::text(name, address.span)), Access::Write),
             None => match folder {
                 Some(folder) => walk.touch(folder, Access::Write),
                 None => walk.unnamed = true,
@@ -164,7 +153,7 @@ fn is_fetched(address: &str) -> bool {
 
 /// `wget`
 pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    saved(walk, command, &["O", "output-document"], &[]);
+    saved(walk, command, &["O", "output-document"], &[], Field::clone);
     for file in command.values(&["post-file", "body-file", "i", "input-file", "load-cookies"]) {
         walk.touch(file, Access::Read);
     }

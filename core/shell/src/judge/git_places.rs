@@ -111,10 +111,10 @@ impl Walk<'_> {
             return;
         }
         let outer = std::mem::replace(&mut self.scope.folders, site.folders.clone());
-        let folder = git::below(&site.folder, &place.folder);
+        let folder = place.folder.below(&site.folder);
         self.touch(&folder, Access::Remove);
         if folder.known().is_none() {
-            let open: Vec<Field> = site.operands.iter().map(|operand| git::below(&folder, operand)).collect();
+            let open: Vec<Field> = site.operands.iter().map(|operand| operand.below(&folder)).collect();
             open.iter().for_each(|path| self.touch(path, Access::Remove));
         }
         self.scope.folders = outer;
