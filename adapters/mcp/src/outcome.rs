@@ -1,5 +1,6 @@
 //! How a call ended, as its answer says.
 
+#[cfg(feature = "guarded")]
 use phasegate_adapter::guarded::CallEnd;
 use phasegate_core::event::Outcome;
 use phasegate_core::reported::{self, Reported};
@@ -25,6 +26,7 @@ impl From<Outcome> for Ending {
     }
 }
 
+#[cfg(feature = "guarded")]
 impl From<Ending> for CallEnd {
     fn from(Ending { outcome, reported, .. }: Ending) -> Self {
         Self { outcome, reported }
