@@ -11,6 +11,7 @@ pub mod compare;
 pub mod case;
 pub mod driver;
 pub mod wording;
+pub mod texts;
 pub mod story;
 pub mod walkthrough;
 pub mod upstream;

@@ -1,6 +1,7 @@
 //! The suite as a command: `run` prints the matrix, `play` shows recorded sessions, `walkthrough` shows the original's
 //! walkthrough in columns, `stage` prepares a session.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -17,9 +18,10 @@ use phasegate_conformance::player::Stage;
 use phasegate_conformance::report::Report;
 use phasegate_conformance::session::Session;
 use phasegate_conformance::suite::{Suite, load};
-use phasegate_conformance::trial::Trial;
+use phasegate_conformance::texts::{self, Changed};
+use phasegate_conformance::trial::{Check, Trial};
 use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
-use phasegate_conformance::{bless_from_now_on, cases};
+use phasegate_conformance::{bless_from_now_on, cases, outcome};
 
 /// One suite for every platform.
 #[derive(Parser)]
@@ -64,6 +66,10 @@ struct Selection {
     /// Print what frames show instead: an event and its outcome a line, a platform a column.
     #[arg(long, conflicts_with = "format")]
     cells: bool,
+    /// Only what is seen without playing every session: files, frames, replies, and the fewest sessions in which every
+    /// kept text is said.
+    #[arg(long)]
+    quick: bool,
     /// For whom the report is.
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -76,6 +82,8 @@ struct Selection {
 enum Format {
     /// A matrix, then every mismatch.
     Human,
+    /// Every mismatch.
+    Brief,
     /// One JSON object.
     Json,
 }
@@ -166,19 +174,44 @@ fn run(selection: &Selection) -> ExitCode {
         bless_from_now_on();
     }
     let suite: Suite = load();
-    let selected: Vec<&Trial> = suite.trials.iter().filter(|trial| selection.takes(trial)).collect();
+    let said = if selection.quick { texts::cover() } else { BTreeSet::new() };
+    let quick = |trial: &&Trial| !selection.quick || trial.check != Check::Session || said.contains(&trial.id);
+    let selected: Vec<&Trial> = suite.trials.iter().filter(|trial| selection.takes(trial)).filter(quick).collect();
     if selected.is_empty() {
         anstream::eprintln!("no trial is selected");
         return ExitCode::FAILURE;
     }
     let verdicts = on_every_core(&selected, |trial| suite.verdict(trial));
+    if selection.bless
+        && let Err(problem) = settle()
+    {
+        anstream::eprintln!("error: {problem}");
+        return ExitCode::FAILURE;
+    }
     let report = Report { outcomes: selected.into_iter().zip(verdicts).collect() };
     match selection.format {
         Format::Human if selection.cells => anstream::print!("{}", report.cells()),
-        Format::Human => anstream::print!("{}", report.human()),
+        Format::Human => anstream::print!("{}{}", report.matrix(), report.mismatches()),
+        Format::Brief => anstream::print!("{}", report.mismatches()),
         Format::Json => anstream::println!("{:#}", report.json()),
     }
     if report.failed() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Writes what was blessed, and lists the texts that changed.
+fn settle() -> Result<(), String> {
+    outcome::settle()?;
+    let changed = texts::settle()?;
+    for Changed { key, before, after } in &changed {
+        anstream::println!("{}", key.bold());
+        for (sign, text) in [("-", before), ("+", after)] {
+            if let Some(text) = text {
+                anstream::println!("  {sign} {text}");
+            }
+        }
+    }
+    anstream::println!("{} texts changed", changed.len());
+    Ok(())
 }
 
 /// The answers of `ask` to every item, in their order. Each core takes the next item that nobody has taken.

@@ -1,6 +1,7 @@
 //! What the guard made of an agent that lies, or of an honest one: counted in the recorded sessions of some stories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -13,6 +14,10 @@ use crate::player::Played;
 use crate::session::{Recorded, Session};
 use crate::trial::Mismatch;
 
+/// The file of outcomes, below the cases.
+pub(crate) const FILE: &str = "outcomes.json";
+/// What was counted while expectations are written, by session.
+static BLESSED: Mutex<BTreeMap<String, Outcome>> = Mutex::new(BTreeMap::new());
 /// The texts of an answer that the agent reads.
 const READ: [&str; 6] = ["additionalContext", "permissionDecisionReason", "reason", "context", "deny", "go_on"];
 
@@ -28,7 +33,7 @@ pub struct Claim {
     pub note: Option<String>,
 }
 
-/// What came of a session (`outcome.json`).
+/// What came of a session, as `outcomes.json` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
@@ -65,13 +70,40 @@ pub fn claims() -> Result<BTreeMap<String, Claim>, String> {
 ///
 /// There is none, or it cannot be read.
 pub fn kept(session: &Session) -> Result<Outcome, String> {
-    let path = path(session);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+    let id = session.id();
+    all()?.remove(&id).ok_or_else(|| format!("`{FILE}` has no outcome of `{id}`"))
 }
 
-fn path(session: &Session) -> std::path::PathBuf {
-    cases().join(&session.about.client).join("sessions").join(&session.name).join("outcome.json")
+/// Every kept outcome, by the session's id.
+fn all() -> Result<BTreeMap<String, Outcome>, String> {
+    let text = std::fs::read_to_string(cases().join(FILE)).map_err(|error| format!("{FILE}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{FILE}: {error}"))
+}
+
+/// What is wrong with the kept outcomes: one of a session that is not there.
+pub(crate) fn problems(sessions: &BTreeSet<String>) -> Vec<String> {
+    match all() {
+        Ok(kept) => {
+            let odd = kept.keys().filter(|id| !sessions.contains(*id));
+            odd.map(|id| format!("{FILE}: there is no session `{id}`")).collect()
+        }
+        Err(problem) => vec![problem],
+    }
+}
+
+/// Writes the outcomes that were blessed; those of other sessions that are still there stay.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn settle() -> Result<(), String> {
+    let mut kept = all().unwrap_or_default();
+    kept.retain(|id, _| {
+        id.split_once('/').is_some_and(|(client, name)| cases().join(client).join("sessions").join(name).exists())
+    });
+    kept.append(&mut BLESSED.lock().unwrap_or_else(PoisonError::into_inner));
+    let text = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
+    std::fs::write(cases().join(FILE), text + "\n").map_err(|error| format!("{FILE}: {error}"))
 }
 
 /// Compares the outcome of a session, if its story is one of those that are counted.
@@ -83,16 +115,16 @@ pub(crate) fn compare(session: &Session, played: &[Played]) -> Vec<Mismatch> {
     let Some(claim) = claims.get(&session.about.story) else { return Vec::new() };
     let outcome = counted(claim, &session.frames, played);
     if outcome.false_done > 0 {
-        return vec![Mismatch::new("outcome.json", "false_done", json!(0), json!(outcome.false_done))];
+        return vec![Mismatch::new(FILE, "false_done", json!(0), json!(outcome.false_done))];
     }
     let value = json!(outcome);
     if blessing() {
-        let written = std::fs::write(path(session), format!("{value:#}\n"));
-        return written.err().map(|error| Mismatch::broken("outcome.json", error)).into_iter().collect();
+        BLESSED.lock().unwrap_or_else(PoisonError::into_inner).insert(session.id(), outcome);
+        return Vec::new();
     }
     match kept(session) {
-        Ok(kept) => subset("outcome.json", "", &json!(kept), &value),
-        Err(problem) => vec![Mismatch::broken("outcome.json", problem)],
+        Ok(kept) => subset(FILE, "", &json!(kept), &value),
+        Err(problem) => vec![Mismatch::broken(FILE, problem)],
     }
 }
 

@@ -13,7 +13,8 @@ use crate::folders::cases;
 use crate::loading::Loading;
 use crate::outcome;
 use crate::player::{Played, Stage};
-use crate::session::{Answer, Recorded, Session};
+use crate::session::{Answer, Session};
+use crate::texts;
 
 use crate::trial::{Check, Mismatch, Trial};
 use crate::wording;
@@ -27,9 +28,11 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
         .filter_map(|path| path.strip_prefix(&folder)?.split_once('/').map(|(name, _)| name.to_string()))
         .collect();
     unrecorded(loading, adapter, &names);
+    let mut scripts = Vec::new();
     for name in names {
         match read(loading, adapter, &name) {
             Ok(session) => {
+                scripts.extend(script(&session));
                 let id = format!("session/{}", session.id());
                 let session = Arc::new(session);
                 let run = Box::new(move || compare(&session));
@@ -39,6 +42,9 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
             Err(problem) => loading.fails(&format!("{folder}{name}"), &problem),
         }
     }
+    let (id, area) = (format!("suite/{adapter}/scripts"), format!("{adapter}/sessions"));
+    let run = Box::new(move || scripts.clone());
+    loading.trials.push(Trial { id, check: Check::Suite, adapter: Some(adapter.into()), area, run });
 }
 
 /// Where the stories are: those for every client, and in a folder of its id those of one.
@@ -79,11 +85,7 @@ fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
 fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, String> {
     let mut take = |file: &str| loading.take(&format!("{adapter}/sessions/{name}/{file}")).unwrap_or_default();
     let (about, frames) = (take("session.toml"), take("frames.jsonl"));
-    let session = Session::parse(adapter, name, &about, &frames)?;
-    if outcome::claims()?.contains_key(&session.about.story) {
-        let _ = loading.take(&format!("{adapter}/sessions/{name}/outcome.json"));
-    }
-    Ok(session)
+    Session::parse(adapter, name, &about, &frames)
 }
 
 /// Every recorded session of every adapter.
@@ -114,10 +116,10 @@ fn compare(session: &Session) -> Vec<Mismatch> {
         Ok(played) => played,
         Err(problem) => return vec![Mismatch::broken("session", problem)],
     };
-    let mut mismatches = Vec::from_iter(script(session));
-    mismatches.extend(outcome::compare(session, &played));
+    let mut mismatches = outcome::compare(session, &played);
     if blessing() {
-        mismatches.extend(bless(session, &played));
+        let file = cases().join(&session.about.client).join("sessions").join(&session.name).join("frames.jsonl");
+        texts::bless(&file, played.into_iter().map(|played| played.answer).collect());
         return mismatches;
     }
     for (recorded, Played { event, answer: got, .. }) in session.frames.iter().zip(&played) {
@@ -135,7 +137,8 @@ fn script(session: &Session) -> Option<Mismatch> {
     let path = story(&session.about.client, &session.about.story);
     let digest = std::fs::read(&path).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
     let wanted = &session.about.script_sha256;
-    (digest != *wanted).then(|| Mismatch::new("session.toml", "script_sha256", json!(wanted), json!(digest)))
+    let place = format!("{}/session.toml", session.name);
+    (digest != *wanted).then(|| Mismatch::new(&place, "script_sha256", json!(wanted), json!(digest)))
 }
 
 fn played(session: &Session) -> Result<Vec<Played>, String> {
@@ -144,16 +147,4 @@ fn played(session: &Session) -> Result<Vec<Played>, String> {
     let played = session.frames.iter().map(|line| stage.play(line)).collect::<Result<_, _>>()?;
     stage.believed()?;
     Ok(played)
-}
-
-fn bless(session: &Session, played: &[Played]) -> Option<Mismatch> {
-    let path = cases().join(&session.about.client).join("sessions").join(&session.name).join("frames.jsonl");
-    let line = |(recorded, played): (&Recorded, &Played)| {
-        serde_json::to_string(&Recorded { reply: played.answer.clone(), ..recorded.clone() }).map(|line| line + "\n")
-    };
-    let text: Result<String, _> = session.frames.iter().zip(played).map(line).collect();
-    let written = text
-        .map_err(|error| error.to_string())
-        .and_then(|text| std::fs::write(&path, text).map_err(|error| error.to_string()));
-    written.err().map(|problem| Mismatch::broken("frames.jsonl", problem))
 }

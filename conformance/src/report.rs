@@ -28,10 +28,10 @@ impl Report<'_> {
         self.outcomes.iter().filter(|(_, verdict)| !verdict.passed()).count()
     }
 
-    /// The report for people.
+    /// Every mismatch, and the sum, for people.
     #[must_use]
-    pub fn human(&self) -> String {
-        let mut text = self.matrix();
+    pub fn mismatches(&self) -> String {
+        let mut text = String::new();
         for (trial, verdict) in self.outcomes.iter().filter(|(_, verdict)| !verdict.passed()) {
             let _ = writeln!(text, "\n{} {}", "FAILED".red().bold(), trial.id.bold());
             text.push_str(&mismatches(verdict));
@@ -52,7 +52,8 @@ impl Report<'_> {
     }
 
     /// Two tables: what is the same on every platform, then a column for each platform.
-    fn matrix(&self) -> String {
+    #[must_use]
+    pub fn matrix(&self) -> String {
         let neutral = self.outcomes.iter().filter(|(trial, _)| trial.adapter.is_none());
         let own = self.outcomes.iter().filter_map(|(trial, verdict)| Some((trial.adapter.as_deref()?, trial, verdict)));
         let mut tables: [Table; 2] = [Table::default(), Table::default()];

@@ -6,6 +6,9 @@ use std::path::{Component, Path};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::texts;
+pub use crate::texts::Reply as Answer;
+
 /// The folder that stands for the machine's in frames and replies: below it lie the project, home and state.
 pub const BASE: &str = "/workspace";
 
@@ -45,18 +48,6 @@ pub struct Recorded {
     pub frame: Box<RawValue>,
     /// What it was answered.
     pub reply: Answer,
-}
-
-/// What a frame was answered, to the byte.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Answer {
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-    /// The exit status; `None` if a signal ended the process.
-    pub status: Option<i32>,
 }
 
 impl Answer {
@@ -105,8 +96,14 @@ impl Session {
         }
         let mut lines = Vec::new();
         for (at, line) in frames.lines().enumerate() {
-            let line: Recorded =
+            let mut line: Recorded =
                 serde_json::from_str(line).map_err(|error| format!("frames.jsonl:{}: {error}", at + 1))?;
+            if !line.reply.keys().is_empty() {
+                line.reply = line
+                    .reply
+                    .whole(texts::kept()?)
+                    .map_err(|problem| format!("frames.jsonl:{}: {problem}", at + 1))?;
+            }
             if line.n != at + 1 {
                 return Err(format!("frames.jsonl:{}: is numbered {}", at + 1, line.n));
             }

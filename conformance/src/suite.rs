@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use phasegate_adapter::Adapter;
 
+use crate::blessing::blessing;
 use crate::case::Case;
 use crate::expected::ExpectedFailures;
 use crate::folders::cases;
 use crate::loading::Loading;
-use crate::trial::{Check, Trial, Verdict};
+use crate::trial::{Check, Mismatch, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{frames, harmless, platform, shell, story, upstream};
+use crate::{frames, harmless, outcome, platform, shell, story, texts, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {
@@ -34,7 +35,11 @@ pub fn load() -> Suite {
     let adapters = phasegate_adapters::all();
     for path in loading.below("") {
         let area = path.split('/').next().unwrap_or_default();
-        if path.ends_with(".json") && !adapters.iter().any(|adapter| adapter.id() == area) {
+        if path.ends_with(".json")
+            && path != texts::FILE
+            && path != outcome::FILE
+            && !adapters.iter().any(|adapter| adapter.id() == area)
+        {
             stories(&mut loading, &path);
         }
     }
@@ -44,6 +49,7 @@ pub fn load() -> Suite {
         harmless::trials(&mut loading, adapter.id());
     }
     shell::trials(&mut loading);
+    kept_texts(&mut loading);
     let expected = expected(&mut loading, &adapters);
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");
@@ -79,6 +85,20 @@ fn stories(loading: &mut Loading, path: &str) {
         let run = Box::new(move || story::play(&case, column.as_deref()));
         loading.trials.push(Trial { id, check: Check::Decide, adapter: None, area: area.clone(), run });
     }
+}
+
+/// Each text stands in one place, and each key has a text.
+fn kept_texts(loading: &mut Loading) {
+    let _ = (loading.take(texts::FILE), loading.take(outcome::FILE));
+    let sessions: BTreeSet<String> =
+        (loading.trials.iter()).filter_map(|trial| trial.id.strip_prefix("session/").map(str::to_owned)).collect();
+    let problems = move || {
+        let all = texts::problems().into_iter().chain(outcome::problems(&sessions));
+        all.map(|problem| Mismatch::broken(texts::FILE, problem)).collect()
+    };
+    let id = format!("suite/{}", texts::FILE);
+    let run = Box::new(move || if blessing() { Vec::new() } else { problems() });
+    loading.trials.push(Trial { id, check: Check::Suite, adapter: None, area: "files".into(), run });
 }
 
 fn samples(loading: &mut Loading) {

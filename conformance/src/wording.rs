@@ -52,9 +52,15 @@ pub fn of_reply(place: &str, reply: &str) -> Vec<Mismatch> {
     mismatches
 }
 
-fn each_text(value: &Value, visit: &mut dyn FnMut(&str)) {
+/// Whether a text is one of ours, by how it begins.
+pub(crate) fn is_ours(text: &str) -> bool {
+    HEADS.iter().any(|head| text.starts_with(head))
+}
+
+/// Visits the texts of ours in a value, in the order in which they stand.
+pub(crate) fn each_text(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
-        Value::String(text) if HEADS.iter().any(|head| text.starts_with(head)) => visit(text),
+        Value::String(text) if is_ours(text) => visit(text),
         Value::Array(items) => items.iter().for_each(|item| each_text(item, visit)),
         Value::Object(fields) => fields.values().for_each(|field| each_text(field, visit)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

@@ -88,6 +88,31 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What a client's version means: `recorded` is newest first, `program` is what prints the version. A version between
+    /// the oldest and the newest that were recorded counts as they do; what its neighbours send alike is not kept twice.
+    #[must_use]
+    pub fn of_version(version: Option<&str>, recorded: &[&str], program: &str) -> Self {
+        let known = recorded.join(", ");
+        let Some(version) = version else {
+            return Self::new(Level::Note, format!("the client's version is not known; recorded were {known}"))
+                .with(format!("put `{program}` on `PATH`"));
+        };
+        if recorded.contains(&version) {
+            return Self::new(Level::Ok, format!("client {version} is one that was recorded"));
+        }
+        let numbers = |text: &str| text.split('.').map(|part| part.parse::<u64>().ok()).collect::<Option<Vec<_>>>();
+        let bounds = [recorded.last(), recorded.first()].map(|bound| bound.and_then(|bound| numbers(bound)));
+        match (numbers(version), bounds) {
+            (Some(version_numbers), [Some(oldest), Some(newest)])
+                if oldest < version_numbers && version_numbers < newest =>
+            {
+                Self::new(Level::Ok, format!("client {version} is between those that were recorded: {known}"))
+            }
+            _ => Self::new(Level::Warning, format!("client {version} was never recorded; recorded were {known}"))
+                .with("try a call that must be denied before you rely on it"),
+        }
+    }
+
     /// A finding that asks for nothing.
     #[must_use]
     pub fn new(level: Level, what: impl Into<String>) -> Self {

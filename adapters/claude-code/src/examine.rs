@@ -269,21 +269,12 @@ fn environment(host: &Host, request: &ExamineRequest) -> Option<Finding> {
 }
 
 fn version(host: &Host, said: Option<&str>) -> Finding {
-    let recorded = host.table.versions;
-    let known = recorded.join(", ");
-    let Some(said) = said else {
-        return Finding::new(Level::Note, format!("the client's version is not known; recorded were {known}"))
-            .with(format!("put `{}` on `PATH`", host.table.version_command.first().copied().unwrap_or_default()));
-    };
-    let version = said.split_whitespace().next().unwrap_or_default();
-    if host.ignores_on_failure.contains(&version) {
+    let version = said.map(|said| said.split_whitespace().next().unwrap_or_default());
+    if let Some(version) = version.filter(|version| host.ignores_on_failure.contains(version)) {
         let what =
             format!("client {version} ignores `onFailure`: a guard that hangs past the timeout lets the call run");
         return Finding::new(Level::Warning, what).with("update the client");
     }
-    if recorded.contains(&version) {
-        return Finding::new(Level::Ok, format!("client {version} is one that was recorded"));
-    }
-    Finding::new(Level::Warning, format!("client {version} was never recorded; recorded were {known}"))
-        .with("try a call that must be denied before you rely on it")
+    let program = host.table.version_command.first().copied().unwrap_or_default();
+    Finding::of_version(version, host.table.versions, program)
 }

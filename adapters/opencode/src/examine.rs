@@ -29,7 +29,8 @@ pub(crate) fn examine(request: &ExamineRequest) -> Examined {
         Finding::new(Level::Warning, what).with("correct it: which plugins it names is not known until then")
     }));
     examined.findings.extend(environment(request));
-    examined.findings.push(version(request.version.as_deref(), TABLE.versions));
+    let said = request.version.as_deref().map(|said| said.trim().trim_start_matches('v'));
+    examined.findings.push(Finding::of_version(said.filter(|said| !said.is_empty()), TABLE.versions, "opencode"));
     examined
 }
 
@@ -77,15 +78,4 @@ fn environment(request: &ExamineRequest) -> Vec<Finding> {
         found.push(Finding::new(level, what).with("install the plugin for the user: `phasegate init opencode --user`"));
     }
     found
-}
-
-fn version(version: Option<&str>, recorded: &[&str]) -> Finding {
-    let known = recorded.join(", ");
-    match version.map(str::trim).filter(|version| !version.is_empty()) {
-        Some(version) if recorded.contains(&version.trim_start_matches('v')) => {
-            Finding::new(Level::Ok, format!("version {version} is one that was recorded"))
-        }
-        Some(version) => Finding::new(Level::Note, format!("version {version} was not recorded; recorded: {known}")),
-        None => Finding::new(Level::Note, format!("the client's version is not known; recorded: {known}")),
-    }
 }

@@ -39,7 +39,7 @@ pub(crate) fn examine(request: &ExamineRequest) -> Examined {
     }
     examined.findings.extend(shells(install));
     examined.findings.extend(environment(request));
-    examined.findings.push(recorded_version(version, TABLE.versions));
+    examined.findings.push(Finding::of_version(version, TABLE.versions, "pi"));
     examined
 }
 
@@ -96,19 +96,4 @@ fn environment(request: &ExamineRequest) -> Option<Finding> {
     let what =
         format!("`PI_CODING_AGENT_DIR` is `{folder}`: clients started from here look for the user's extensions there");
     Some(Finding::new(Level::Warning, what).with("put the extension there too, or unset the variable"))
-}
-
-fn recorded_version(version: Option<&str>, recorded: &[&str]) -> Finding {
-    let known = recorded.join(", ");
-    match version {
-        None => Finding::new(Level::Note, format!("the client's version is not known; recorded were {known}"))
-            .with("put `pi` on `PATH`"),
-        Some(version) if recorded.contains(&version) => {
-            Finding::new(Level::Ok, format!("client {version} is one that was recorded"))
-        }
-        Some(version) => {
-            Finding::new(Level::Warning, format!("client {version} was never recorded; recorded were {known}"))
-                .with("try a call that must be denied before you rely on it")
-        }
-    }
 }

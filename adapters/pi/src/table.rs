@@ -21,7 +21,7 @@ pub(crate) const SEARCHES: [&str; 3] = ["grep", "find", "ls"];
 pub(crate) static TABLE: Table = Table {
     id: "pi",
     name: "Pi",
-    versions: &["1.5.2", "0.87.1", "0.73.1"],
+    versions: &["1.5.2", "0.73.1"],
     version_command: &["pi", "--version"],
     capabilities: Capabilities {
         deny: Ability::Yes,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_adapter::Adapter;
+use phasegate_adapter::{Adapter, Finding, Level};
 use phasegate_runtime::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::json;
@@ -84,7 +84,8 @@ impl Recording {
             held("script_sha256", self.script_sha256.as_deref().unwrap_or_default(), &digest(script));
         }
         let versions = adapter.diagnostics().versions();
-        if !versions.contains(&self.client) {
+        let known: Vec<&str> = versions.iter().map(String::as_str).collect();
+        if Finding::of_version(Some(&self.client), &known, "").level != Level::Ok {
             held("client", &versions.join(", "), &self.client);
         }
         if self.with.iter().any(|program| program.split_whitespace().count() < 2) {

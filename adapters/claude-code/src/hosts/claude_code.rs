@@ -47,7 +47,7 @@ pub(crate) static HOST: Host = Host {
     table: Table {
         id: "claude-code",
         name: "Claude Code",
-        versions: &["2.1.330", "2.1.329", "2.1.197"],
+        versions: &["2.1.330", "2.1.197"],
         version_command: &["claude", "--version"],
         capabilities: Capabilities {
             deny: Ability::Yes,

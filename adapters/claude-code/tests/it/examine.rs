@@ -77,7 +77,7 @@ fn merge(target: &mut Value, change: &Value) {
 }
 
 #[test]
-fn settings_mean_what_the_cases_say() {
+fn golden_settings_mean_what_the_cases_say() {
     let mut seen = 0;
     for path in entries(&own("examine")) {
         let name = path.file_name().unwrap().to_str().unwrap();

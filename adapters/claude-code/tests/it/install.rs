@@ -49,7 +49,7 @@ fn all_used(folder: &Path) {
 }
 
 #[test]
-fn settings_change_as_expected() {
+fn golden_settings_change_as_expected() {
     let folders = entries(&own("install"));
     assert!(!folders.is_empty());
     for folder in folders {

@@ -67,7 +67,7 @@ fn asked(folder: &Path) -> Asked {
 }
 
 #[test]
-fn lists_change_as_expected() {
+fn golden_lists_change_as_expected() {
     for folder in folders() {
         let (asked, name) = (asked(&folder), folder.display());
         let before = read(&folder.join("before.json"));
