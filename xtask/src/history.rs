@@ -9,7 +9,7 @@ use xtask::process::{cargo, run as run_command};
 pub(crate) struct Args {
     /// Every case with its decisions, and 100,000 random traces; built with optimization.
     #[arg(long)]
-    long: bool,
+    pub(crate) long: bool,
 }
 
 /// Builds Dogwood and Cedar, which nothing else does, and compares.
@@ -23,6 +23,6 @@ pub(crate) fn run(args: &Args) -> Result {
         test.arg("--release").args(quick_build.iter().flat_map(|setting| ["--config", setting]));
         test.envs([("HISTORY_CASES", "1"), ("HISTORY_DECISIONS", "1"), ("HISTORY_TRACES", "100000")]);
     }
-    let tests = ["oracle", "compile", "cedar", "history"];
+    let tests = ["oracle", "compile", "cedar", "it"];
     run_command(test.args(tests.iter().flat_map(|name| ["--test", name])).args(["--", "--nocapture"]))
 }

@@ -95,7 +95,7 @@ impl<'a> Copy<'a> {
             write(&this.folder.join(name), &read(&root().join(name))?)?;
         }
         let member = list.member()?;
-        let test = member.join(format!("tests/{}.rs", list.test));
+        let test = member.join(format!("tests/it/{}.rs", list.test));
         write(&this.folder.join(&test), &read(&root().join(&test))?)?;
         let module = Path::new(&list.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         write(&this.folder.join(member).join("src/lib.rs"), &format!("pub mod {module};\n"))?;
@@ -141,6 +141,9 @@ impl List {
         let mut manifest = toml::Table::from_iter([("dependencies".to_owned(), dependencies.clone().into())]);
         let package = [("name", package.as_str()), ("version", "0.0.0"), ("edition", "2024")];
         let package = package.map(|(key, value)| (key.to_owned(), value.into()));
+        let path = format!("tests/it/{}.rs", self.test);
+        let test = [("name", self.test.clone()), ("path", path)].map(|(key, value)| (key.to_owned(), value.into()));
+        manifest.insert("test".to_owned(), vec![toml::Value::from(toml::Table::from_iter(test))].into());
         manifest.insert("package".to_owned(), toml::Table::from_iter(package).into());
         manifest.to_string()
     }

@@ -1,7 +1,7 @@
 //! Commands and what they print, one file each in `tests/cmd/`.
 
 #[test]
-fn every_command_prints_what_its_case_says() {
+fn golden_every_command_prints_what_its_case_says() {
     let folder = tempfile::tempdir().map_err(|error| error.to_string());
     let top = folder.as_ref().map(tempfile::TempDir::path).unwrap_or(std::path::Path::new("/nonexistent"));
     let cases = trycmd::TestCases::new();

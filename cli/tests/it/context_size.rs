@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Reply, World, reply};
 
 #[test]
-fn a_session_of_fifty_calls_is_told_what_changed_once() {
+fn golden_a_session_of_fifty_calls_is_told_what_changed_once() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/session.jsonl");
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -58,7 +58,7 @@ fn a_guard_that_is_wired_and_was_heard_of_has_no_problem() {
     let report = doctor(&world, &["--platform", "claude-code"], 0);
     assert_eq!((&report["problems"], &report["warnings"]), (&json!(0), &json!(0)), "{report:#}");
     let good = found(&report, "ok");
-    says(&good, "claude-code: client 2.1.329 is one that was recorded");
+    says(&good, "claude-code: client 2.1.329 is between those that were recorded");
     says(&good, "which is this program");
     says(&good, "sessions: session `s`: last event `tool_call` at ");
     says(&good, "policy: block mode");

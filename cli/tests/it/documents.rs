@@ -15,7 +15,7 @@ const PAGES: [&str; 5] = [
 ];
 
 #[test]
-fn pages_show_what_the_program_prints() {
+fn golden_pages_show_what_the_program_prints() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     for page in PAGES {
         let path: PathBuf = root.join(page);

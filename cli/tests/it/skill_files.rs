@@ -24,7 +24,7 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn init_writes_what_each_folder_has() {
+fn golden_init_writes_what_each_folder_has() {
     let bless = std::env::var_os("PHASEGATE_BLESS").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/skill_files");
     let mut number = 0;

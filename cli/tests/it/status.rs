@@ -61,7 +61,7 @@ fn cases() -> Vec<PathBuf> {
 }
 
 #[test]
-fn it_prints_what_each_case_says() {
+fn golden_it_prints_what_each_case_says() {
     let bless = std::env::var_os("PHASEGATE_BLESS").is_some();
     for path in cases() {
         let mut case: Case = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();

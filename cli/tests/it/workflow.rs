@@ -59,7 +59,7 @@ fn exported(files: &BTreeMap<String, String>, graph: &Value) -> Value {
 }
 
 #[test]
-fn a_state_of_the_seed_comes_out_as_it_went_in() {
+fn golden_a_state_of_the_seed_comes_out_as_it_went_in() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/workflow/states.json");
     let mut all: States = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let bless = std::env::var_os("PHASEGATE_BLESS").is_some();

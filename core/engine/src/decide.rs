@@ -1,4 +1,4 @@
-//! The decision table (rules 3.2): one call in one run. `ARCHITECTURE.md` prints it, `tests/table.rs` checks it.
+//! The decision table (rules 3.2): one call in one run. `ARCHITECTURE.md` prints it, `tests/it/table.rs` checks it.
 
 use serde::{Deserialize, Serialize};
 

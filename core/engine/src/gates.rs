@@ -1,6 +1,6 @@
 //! The gates, in order. Each looks at a call by itself, and the strictest answer wins; of equally strict ones the first.
 //!
-//! `ARCHITECTURE.md` prints this list; `tests/gates.rs` compares the two.
+//! `ARCHITECTURE.md` prints this list; `tests/it/gates.rs` compares the two.
 
 mod access;
 pub(crate) mod budget;

@@ -105,7 +105,7 @@ fn valid_configs_have_no_mistakes() {
 }
 
 #[test]
-fn invalid_configs_have_the_listed_mistakes() {
+fn golden_invalid_configs_have_the_listed_mistakes() {
     let mut listing = String::new();
     for file in names("invalid") {
         let (compiled, text) = compiled("invalid", &file);

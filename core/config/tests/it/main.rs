@@ -10,6 +10,8 @@
 mod agree;
 mod cases;
 mod expanded;
+#[cfg(feature = "history")]
+mod history;
 mod levels;
 mod manual;
 mod rules;

@@ -8,7 +8,7 @@ use phasegate_rules::compile::compile;
 use crate::support::schema;
 
 #[test]
-fn each_mistake_has_a_message_and_a_place() {
+fn golden_each_mistake_has_a_message_and_a_place() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
     let mut files: Vec<_> =
         std::fs::read_dir(folder.join("broken")).unwrap().flatten().map(|file| file.path()).collect();

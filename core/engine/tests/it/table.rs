@@ -10,7 +10,7 @@
 
 use phasegate_core::decide::{Done, Line, Next, Returns, Situation, decide};
 
-const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
+const ARCHITECTURE: &str = include_str!("../../../../ARCHITECTURE.md");
 
 /// A row: what it says in each column, as written, and the line it names.
 struct Row<'a> {

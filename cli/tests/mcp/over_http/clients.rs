@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::http::PATIENCE;
+use super::http::PATIENCE;
 
 /// The argument that makes this program start a client and end; a file follows.
 pub(crate) const START: &str = "--start-a-client";

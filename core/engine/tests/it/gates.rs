@@ -3,7 +3,7 @@
 
 use phasegate_core::gates;
 
-const ARCHITECTURE: &str = include_str!("../../../ARCHITECTURE.md");
+const ARCHITECTURE: &str = include_str!("../../../../ARCHITECTURE.md");
 
 #[test]
 fn the_gates_stand_in_the_order_that_the_page_prints() {

@@ -9,7 +9,7 @@ use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
 use phasegate_core::state::Status;
 use phasegate_core::{Event, EventKind, Facts};
 
-use crate::matching::{Asked, forbids, has, only_reads, permits};
+use super::matching::{Asked, forbids, has, only_reads, permits};
 
 /// A stay of a run in a phase.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use phasegate_core::fact::{Fact, FactKey, FactValue};
 use phasegate_core::{Event, Facts};
 use serde_json::{Value, json};
 
-use crate::random::{Dice, Genes, tool};
+use super::random::{Dice, Genes, tool};
 
 /// The events that the genes say, each with what is known of the world at that moment.
 pub(crate) fn events(genes: &Genes) -> Vec<(Event, Facts)> {

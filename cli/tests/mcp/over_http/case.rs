@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::address;
-use crate::clients::Clients;
-use crate::http::{Exchange, Seen};
+use super::address;
+use super::clients::Clients;
+use super::http::{Exchange, Seen};
+use super::program::Program;
+use super::server;
 use crate::matching::fits;
-use crate::program::Program;
-use crate::server;
 
 const META: &str = "io.modelcontextprotocol";
 

@@ -26,7 +26,7 @@ fn rows<T: for<'de> Deserialize<'de>>(text: &str) -> Vec<T> {
 
 #[test]
 fn patterns_select_what_the_rows_say() {
-    for row in rows::<Row>(include_str!("safety/patterns.jsonl")) {
+    for row in rows::<Row>(include_str!("../safety/patterns.jsonl")) {
         let word = |word: &str| if word == "$" { Word::Unknown } else { Word::Known(word.to_owned()) };
         let words: Vec<Word> = row.command.split(' ').map(word).collect();
         let command = CommandWords::of(&words);
@@ -44,7 +44,7 @@ fn patterns_select_what_the_rows_say() {
 
 #[test]
 fn what_is_no_pattern_is_refused_with_the_reason() {
-    for row in rows::<Refused>(include_str!("safety/refused.jsonl")) {
+    for row in rows::<Refused>(include_str!("../safety/refused.jsonl")) {
         let Err(fault) = SafetyPattern::read(&row.pattern) else { panic!("`{}` is read", row.pattern) };
         assert!(fault.words().contains(&row.because), "`{}`: {}", row.pattern, fault.words());
     }

@@ -7,9 +7,9 @@ use phasegate_core::state::Status;
 use phasegate_core::{Code, Effect, Event, EventKind};
 use serde_json::Value;
 
-use crate::matching::{Asked, forbids, has, only_reads, permits};
-use crate::model::{Entry, Run, Stay, World, asked};
-use crate::moves::Move;
+use super::matching::{Asked, forbids, has, only_reads, permits};
+use super::model::{Entry, Run, Stay, World, asked};
+use super::moves::Move;
 
 /// What a run says to a call, and what it would do if the call is let through.
 enum Says {

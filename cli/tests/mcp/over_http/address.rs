@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::http::headers;
-use crate::server::{answers, record};
+use super::http::headers;
+use super::server::{answers, record};
 
 /// A server at an address.
 pub(crate) struct Address {
@@ -70,7 +70,7 @@ impl Address {
             }
             Some(Odd::Stays(text)) => {
                 say(&text)?;
-                std::thread::sleep(crate::http::PATIENCE);
+                std::thread::sleep(super::http::PATIENCE);
                 return None;
             }
             None => {}
@@ -80,7 +80,7 @@ impl Address {
         }
         let answers = answers(message);
         if answers.is_empty() {
-            std::thread::sleep(crate::http::PATIENCE);
+            std::thread::sleep(super::http::PATIENCE);
             return None;
         }
         let mut more = String::new();

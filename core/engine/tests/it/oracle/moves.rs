@@ -4,7 +4,7 @@ use phasegate_core::event::By;
 use phasegate_core::policy::{Back, Edge, Leave, Optional};
 use phasegate_core::state::Status;
 
-use crate::model::{Stay, World};
+use super::model::{Stay, World};
 
 /// Where a run goes.
 pub(crate) enum Move {

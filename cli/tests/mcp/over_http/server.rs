@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 /// The argument that makes this program a server; the file for what it received follows.
-pub(crate) const START: &str = "--be-a-server";
+pub(crate) const START: &str = "--be-an-http-server";
 
 /// Serves standard input until it ends.
 pub(crate) fn run() {

@@ -7,9 +7,9 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use super::client::Client;
+use super::server;
 use crate::matching::fits;
-use crate::server;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -28,7 +28,7 @@
 //! * a session whose start was not seen begins the runs of `session` with its first event;
 //! * a globally forbidden call that warn mode let through is not one that the phase lists.
 //!
-//! `PROPTEST_CASES=200000 cargo test --release -p phasegate-core --test oracle` runs as many cases.
+//! `PROPTEST_CASES=200000 cargo test --release -p phasegate-core --test it oracle` runs as many cases.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -154,7 +154,7 @@ proptest! {
 /// Each file of `found` has a policy, and below it the events of a session in which the two once differed.
 #[test]
 fn what_once_differed_agrees() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/found");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/oracle/found");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();

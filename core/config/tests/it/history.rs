@@ -1,5 +1,4 @@
 //! Rules that ask for what happened before: what is wrong with them, and what the packs are as data.
-#![cfg(feature = "history")]
 
 use std::path::Path;
 

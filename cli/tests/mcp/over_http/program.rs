@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::http::PATIENCE;
+use super::http::PATIENCE;
 
 /// The program as it listens.
 pub(crate) struct Program {

@@ -1,0 +1,8 @@
+//! The adapter against what the real client sent, and against what the client can honour.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod bad_input;
+mod cases;
+mod examine;
+mod install;
+mod tables;

@@ -1,0 +1,4 @@
+//! The store from outside: journals on a disk that fails, and journals in parts.
+
+mod journal;
+mod parts;
