@@ -24,7 +24,7 @@ pub struct Args {
     pub session: Option<String>,
 }
 
-/// Explains the record. Exits 1 if deciding it again gives something else than what was recorded.
+/// Explains the record. Exits 1 if deciding it again gives something else than what was recorded, in more than its words.
 ///
 /// # Errors
 ///
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         print(context, &session, &again);
     }
-    let same = again.outcome.as_ref().map_or(true, |outcome| outcome.differs.is_empty());
+    let same = again.outcome.as_ref().map_or(true, |outcome| outcome.differs.iter().all(|what| *what == "text"));
     Ok(if same { Exit::Done } else { Exit::No })
 }
 
@@ -160,6 +160,11 @@ fn verdict(again: &Again) -> String {
         Err(why) => format!("it cannot be decided again: {why}"),
         Ok(outcome) if outcome.differs.is_empty() => {
             "deciding it again gives the same answer and the same changes".green().to_string()
+        }
+        Ok(outcome) if outcome.differs == ["text"] => {
+            let told =
+                "deciding it again gives the same answer in other words: the text changed since that build".green();
+            told.to_string()
         }
         Ok(outcome) => {
             let words = outcome.differs.join(", ");

@@ -8,6 +8,7 @@ use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run};
 use phasegate_core::{Code, Decision, Event, Policy, State, above, records};
+use serde_json::Value;
 
 use super::history::{History, Past, without_digests};
 use crate::decide::decided_by;
@@ -51,7 +52,8 @@ pub struct Opinion {
 pub struct Outcome {
     /// The answer.
     pub decision: Option<Decision>,
-    /// What is not as it was recorded: `decision`, `records`, `state`, `facts`. Empty: the same bytes.
+    /// What is not as it was recorded: `decision`, `records`, `state`, `facts`, or `text` alone where the answer is the same
+    /// in other words, as an earlier build said it. Empty: the same bytes.
     pub differs: Vec<&'static str>,
 }
 
@@ -195,16 +197,63 @@ fn comparable(mut session: state::Session, past: &Past) -> state::Session {
 
 fn compared(policy: &Policy, before: &State, event: &Event, past: &Past, after: &state::Session) -> Outcome {
     let answer = decided_by(policy, before, event, &past.facts);
+    let words = Words::between(answer.decision.as_ref(), past.decision.as_ref());
+    let records = records(policy, before, event, &answer.changes);
+    let session = comparable(answer.state_after(before).session, past);
     let same = [
         ("facts", answer.needs.is_empty()),
-        ("decision", answer.decision == past.decision),
-        ("records", records(policy, before, event, &answer.changes) == past.records),
-        ("state", past.version == 1 || answer.changes == past.changes),
-        ("state", comparable(answer.state_after(before).session, past) == comparable(after.clone(), past)),
+        ("decision", words.same(&answer.decision, &past.decision)),
+        ("records", words.same(&records, &past.records)),
+        ("state", past.version == 1 || words.same(&answer.changes, &past.changes)),
+        ("state", words.same(&session, &comparable(after.clone(), past))),
     ];
     let mut differs: Vec<_> = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
     differs.dedup();
+    if differs.is_empty() && !words.0.is_empty() {
+        differs.push("text");
+    }
     Outcome { decision: answer.decision, differs }
+}
+
+/// The texts of an answer that are not those that were recorded: as they are now, and as they were.
+struct Words(Vec<[Value; 2]>);
+
+impl Words {
+    fn between(now: Option<&Decision>, past: Option<&Decision>) -> Self {
+        let (Some(now), Some(past)) = (now, past) else { return Self(Vec::new()) };
+        let texts = |one: &Decision| {
+            let missing = one.missing.iter().cloned();
+            let texts = [one.reason.clone(), one.recovery.clone(), one.attempted.clone().unwrap_or_default()];
+            texts.into_iter().chain(missing).map(Value::from).collect::<Vec<_>>()
+        };
+        let pairs = texts(now).into_iter().zip(texts(past)).map(|(now, past)| [now, past]);
+        Self(pairs.filter(|[now, past]| now != past && now != "").collect())
+    }
+
+    /// Whether both are the same, but for these texts.
+    fn same<T: PartialEq + serde::Serialize>(&self, now: &T, past: &T) -> bool {
+        now == past || (!self.0.is_empty() && self.retold(now) == serde_json::to_value(past).ok())
+    }
+
+    /// A value with the texts as they were.
+    fn retold(&self, now: &impl serde::Serialize) -> Option<Value> {
+        let mut value = serde_json::to_value(now).ok()?;
+        self.retell(&mut value);
+        Some(value)
+    }
+
+    fn retell(&self, value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(|item| self.retell(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.retell(field)),
+            Value::String(_) => {
+                if let Some([_, past]) = self.0.iter().find(|[now, _]| now == value) {
+                    value.clone_from(past);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
 }
 
 fn named(state: &State, run: &Run) -> Opinion {
@@ -229,5 +278,22 @@ fn why_not(past: &Past, policy: Option<Problem>, event: Option<String>) -> Strin
         (None, Some(_)) if past.event.get("event").is_none() => "the message stood for no event".to_string(),
         (None, Some(_)) => "the event's text is not kept, only its digest".to_string(),
         (None, None) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_words_for_the_same_answer_are_no_other_answer() {
+        let told = |reason: &str| Decision { reason: reason.into(), ..Decision::allow() };
+        let kept = |reason: &str| serde_json::json!({"call": 1, "answer": {"reason": reason}});
+        let words = Words::between(Some(&told("say it so")), Some(&told("said it thus")));
+        assert!(words.same(&kept("say it so"), &kept("said it thus")));
+        assert!(!words.same(&kept("something else"), &kept("said it thus")));
+        let denied = Decision { effect: phasegate_core::Effect::Deny, ..told("said it thus") };
+        assert!(words.same(&told("say it so"), &told("said it thus")) && !words.same(&told("say it so"), &denied));
+        assert!(!Words::between(None, Some(&denied)).same(&1, &2));
     }
 }
