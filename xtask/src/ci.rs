@@ -1,72 +1,159 @@
 //! `cargo xtask ci`: every check, each with a heading and a time, and the sum at the end.
+//!
+//! What needs other people's programs, or minutes, runs when its own folders changed since it last passed, and with
+//! `--full`. When that was is kept in `xtask/passed.toml`.
 
 use std::time::{Duration, Instant};
 
 use owo_colors::OwoColorize;
 
-use crate::{cases, conformance, history, lab, mutants, packages, skips, tidy};
+use crate::passed::{self, Passed};
+use crate::slow::SLOW;
+use crate::{cases, conformance, lab, skips, tidy};
 use xtask::failure::{Failure, Result};
-use xtask::process::{build_tests_too, cargo, run as run_command};
+use xtask::process::{cargo, run as run_command};
 
-/// A check's name, and how it is run.
-type Step = (&'static str, fn() -> Result);
-
-const STEPS: &[Step] = &[
-    ("format", || run_command(&mut cargo(&["fmt", "--all", "--check"]))),
-    ("lints", || {
-        run_command(&mut cargo(&[
-            "clippy",
-            "--quiet",
-            "--workspace",
-            "--all-targets",
-            "--keep-going",
-            "--",
-            "--deny",
-            "warnings",
-        ]))
-    }),
-    ("generated files", || lab::run_with("gen", &["--check"])),
-    ("tidy", || tidy::run(&tidy::Args::default())),
-    ("tests", || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"]))),
-    ("skipped tests", skips::run),
-    ("conformance", || conformance::run(&conformance::Args::default())),
-    ("cases", || cases::run(&cases::Args::kept())),
-    ("fault reports", || lab::run_with("reports", &[])),
-    ("plugins", || lab::run_with("shims", &[])),
-    ("official MCP suite", || lab::run_with("mcp-conformance", &[])),
-    ("MCP clients", || lab::run_with("mcp-clients", &[])),
-    ("shell oracle", || {
-        // Its sandbox is made of namespaces.
-        if cfg!(target_os = "linux") { lab::run_with("shell-oracle", &["--short"]) } else { Ok(()) }
-    }),
-    ("history oracle", || history::run(&history::Args::default())),
-    ("mutants", mutants::run),
-    ("packages", || packages::run(&packages::Args::default())),
-];
-
-/// Runs every step, also after one has failed.
-pub(crate) fn run() -> Result {
-    build_tests_too();
-    let mut results = Vec::new();
-    for (name, step) in STEPS {
-        anstream::println!("\n{} {}", "==>".cyan().bold(), name.bold());
-        let begin = Instant::now();
-        let result = step();
-        if let Err(failure) = &result {
-            anstream::println!("{} {failure}", "failed:".red().bold());
-        }
-        results.push((*name, result.is_ok(), begin.elapsed()));
-    }
-    summary(&results)
+/// Which checks are run.
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Run also what did not change since it last passed, in its long form where it has one.
+    #[arg(long, conflicts_with = "only")]
+    full: bool,
+    /// Run the check of this name alone; may be given again.
+    #[arg(long, value_name = "CHECK")]
+    only: Vec<String>,
+    /// List the checks, and when those last passed that run only if their folders changed.
+    #[arg(long)]
+    list: bool,
 }
 
-fn summary(results: &[(&str, bool, Duration)]) -> Result {
+/// A check that always runs.
+struct Step {
+    name: &'static str,
+    run: fn() -> Result,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "format", run: format },
+    Step { name: "tidy", run: || tidy::run(&tidy::Args::default()) },
+    Step { name: "lints", run: || run_command(&mut clippy(&["--workspace"])) },
+    Step { name: "generated files", run: || lab::run_with("gen", &["--check"]) },
+    Step { name: "fault reports", run: || lab::run_with("reports", &[]) },
+    Step { name: "tests", run: || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"])) },
+    Step { name: "skipped tests", run: skips::run },
+    Step { name: "conformance", run: || conformance::run(&conformance::Args::default()) },
+    Step { name: "cases", run: || cases::run(&cases::Args::kept()) },
+];
+
+/// Compares the format of every file.
+fn format() -> Result {
+    run_command(&mut cargo(&["fmt", "--all", "--check"]))
+}
+
+/// The lints of these packages, each warning an error.
+pub(crate) fn clippy(packages: &[&str]) -> std::process::Command {
+    let mut command = cargo(&["clippy", "--quiet"]);
+    command.args(packages).args(["--all-targets", "--keep-going", "--", "--deny", "warnings"]);
+    command
+}
+
+/// How a check came out.
+enum End {
+    Passed,
+    Failed,
+    /// It did not run: nothing of its folders changed since it passed, which was then.
+    Unchanged(String),
+}
+
+/// A check's name, how it came out, and how long it took.
+struct Row {
+    name: &'static str,
+    end: End,
+    time: Duration,
+}
+
+/// Runs every step, also after one has failed.
+pub(crate) fn run(args: &Args) -> Result {
+    let mut passed = Passed::read()?;
+    if args.list {
+        return list(&passed);
+    }
+    let known = || STEPS.iter().map(|step| step.name).chain(SLOW.iter().map(|step| step.name));
+    if let Some(name) = args.only.iter().find(|name| !known().any(|one| one == name.as_str())) {
+        let names: Vec<&str> = known().collect();
+        return Err(Failure::new(format!("there is no check `{name}`; there are: {}", names.join(", "))));
+    }
+    let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
+    let mut rows = Vec::new();
+    for step in STEPS.iter().filter(|step| wanted(step.name)) {
+        rows.push(timed(step.name, step.run));
+    }
+    let mut late = Vec::new();
+    for step in SLOW.iter().filter(|step| wanted(step.name)) {
+        let stale = passed.stale(step)?;
+        if !stale && !args.full && args.only.is_empty() {
+            let since = passed.since(step.name);
+            rows.push(Row { name: step.name, end: End::Unchanged(since), time: Duration::ZERO });
+            continue;
+        }
+        let row = timed(step.name, || (step.run)(args.full));
+        if matches!(row.end, End::Passed) {
+            passed.renew(step, row.time)?;
+        }
+        late.extend(stale.then_some(step.name));
+        rows.push(row);
+    }
+    passed.write()?;
+    summary(&rows, &late)
+}
+
+fn timed(name: &'static str, run: impl FnOnce() -> Result) -> Row {
+    anstream::println!("\n{} {}", "==>".cyan().bold(), name.bold());
+    let begin = Instant::now();
+    let result = run();
+    if let Err(failure) = &result {
+        anstream::println!("{} {failure}", "failed:".red().bold());
+    }
+    Row { name, end: if result.is_ok() { End::Passed } else { End::Failed }, time: begin.elapsed() }
+}
+
+fn list(passed: &Passed) -> Result {
+    for step in STEPS {
+        anstream::println!("{:<20} always", step.name);
+    }
+    for step in SLOW {
+        let state = if passed.stale(step)? { "changed since it passed" } else { "unchanged since it passed" };
+        anstream::println!("{:<20} {state} {}", step.name, passed.since(step.name));
+    }
+    Ok(())
+}
+
+fn summary(rows: &[Row], late: &[&str]) -> Result {
     anstream::println!();
-    for (name, passed, time) in results {
-        let word = if *passed { "ok".green().to_string() } else { "FAILED".red().to_string() };
+    for Row { name, end, time } in rows {
+        let word = match end {
+            End::Passed => "ok".green().to_string(),
+            End::Failed => "FAILED".red().to_string(),
+            End::Unchanged(since) => format!("unchanged since {since}").dimmed().to_string(),
+        };
         anstream::println!("{name:<20} {:>6.1} s  {word}", time.as_secs_f64());
     }
-    let failed = results.iter().filter(|(_, passed, _)| !passed).count();
-    anstream::println!("ci: {} passed, {failed} failed", results.len() - failed);
-    if failed == 0 { Ok(()) } else { Err(Failure::new(format!("{failed} of {} checks failed", results.len()))) }
+    let count = |wanted: fn(&End) -> bool| rows.iter().filter(|row| wanted(&row.end)).count();
+    let failed = count(|end| matches!(end, End::Failed));
+    let (ok, unchanged) = (count(|end| matches!(end, End::Passed)), count(|end| matches!(end, End::Unchanged(_))));
+    let whole: Duration = rows.iter().map(|row| row.time).sum();
+    anstream::println!("ci: {ok} passed, {failed} failed, {unchanged} unchanged, {:.1} s", whole.as_secs_f64());
+    if failed > 0 {
+        return Err(Failure::new(format!("{failed} of {} checks failed", rows.len())));
+    }
+    if late.is_empty() {
+        return Ok(());
+    }
+    // Where nobody can commit it, a report that is older than its folders fails.
+    let text = format!("`{}` was older than the folders of: {}; it is written anew", passed::FILE, late.join(", "));
+    if std::env::var_os("CI").is_some() {
+        return Err(Failure::new(format!("{text}: run `cargo xtask ci` and commit the file")));
+    }
+    anstream::println!("{text}: commit the file");
+    Ok(())
 }

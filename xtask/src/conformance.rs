@@ -16,3 +16,8 @@ pub(crate) fn run(args: &Args) -> Result {
     build_programs()?;
     run_command(program("phasegate-conformance").arg("run").args(&args.rest))
 }
+
+/// Runs the suite with these arguments.
+pub(crate) fn run_with(args: &[&str]) -> Result {
+    run(&Args { rest: args.iter().map(ToString::to_string).collect() })
+}

@@ -10,7 +10,10 @@ mod demo;
 mod cases;
 mod history;
 mod bless;
+mod slow;
+mod passed;
 mod ci;
+mod check;
 
 use std::process::ExitCode;
 
@@ -27,8 +30,10 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Check what a change forgets most, in a minute: the step before each commit.
+    Check(check::Args),
     /// Run everything a change must pass.
-    Ci,
+    Ci(ci::Args),
     /// Accept the present output as the expected one, in every golden file.
     Bless,
     /// Check the invariants of ARCHITECTURE.md.
@@ -81,7 +86,8 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Args::parse().task {
-        Task::Ci => ci::run(),
+        Task::Check(args) => check::run(&args),
+        Task::Ci(args) => ci::run(&args),
         Task::Bless => bless::run(),
         Task::Tidy(args) => tidy::run(&args),
         Task::Conformance(args) => conformance::run(&args),

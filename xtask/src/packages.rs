@@ -15,7 +15,7 @@ use xtask::root::{read, root, target, write};
 pub(crate) struct Args {
     /// Check each with no features of its dependencies but those that it asks for.
     #[arg(long)]
-    alone: bool,
+    pub(crate) alone: bool,
 }
 
 /// The crate that depends on all that crates of the workspace depend on.

@@ -1,7 +1,6 @@
 //! Running other programs: cargo, mostly.
 
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::failure::{Failure, Result};
 use crate::root::{root, target};
@@ -13,23 +12,10 @@ pub fn cargo(args: &[&str]) -> Command {
     command
 }
 
-/// Whether the tests are built with the programs.
-static TESTS_TOO: AtomicBool = AtomicBool::new(false);
-
-/// From now on [`build_programs`] builds the tests too. What only tests depend on asks for more features, so that
-/// almost everything is built twice where programs and tests are built apart.
-pub fn build_tests_too() {
-    TESTS_TOO.store(true, Ordering::Relaxed);
-}
-
-/// Builds every program of the workspace. Cargo chooses the features of a dependency by the packages that are named, so
-/// naming some of them would build the rest again with others.
+/// Builds every program of the workspace, and one small test. Cargo chooses the features of a dependency by the packages
+/// that are named, and by whether a test is among the targets: else almost everything would be built again for tests.
 pub fn build_programs() -> Result {
-    let mut build = cargo(&["build", "--quiet", "--workspace", "--bins"]);
-    if TESTS_TOO.load(Ordering::Relaxed) {
-        build.arg("--tests");
-    }
-    run(&mut build)
+    run(&mut cargo(&["build", "--quiet", "--workspace", "--lib", "--bins", "--test", "agree"]))
 }
 
 /// A program of the workspace as [`build_programs`] built it, in the workspace's root, with nothing on its standard input.

@@ -79,6 +79,19 @@ pub(crate) fn run(args: &Args) -> Result {
     if broken == 0 { Ok(()) } else { Err(Failure::new(format!("{broken} invariants are broken"))) }
 }
 
+/// A package's name, and its folder from the workspace's root.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) folder: std::path::PathBuf,
+}
+
+/// The packages of the workspace.
+pub(crate) fn packages() -> Result<Vec<Member>> {
+    let folder = |manifest: &str| std::path::Path::new(manifest).parent().map(Into::into).unwrap_or_default();
+    let packages = tree::packages()?.into_iter();
+    Ok(packages.map(|package| Member { folder: folder(&package.manifest_path), name: package.name }).collect())
+}
+
 /// Whether a path is the entry's file or lies in its folder.
 fn covers(entry: &str, path: &str) -> bool {
     path.strip_prefix(entry.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -75,17 +75,7 @@ impl Target {
 impl Tree {
     /// Reads the workspace.
     pub(super) fn load() -> Result<Self> {
-        let listed = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]))?;
-        let metadata: Metadata =
-            serde_json::from_str(&listed).map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
-        let mut packages = metadata.packages;
-        for package in &mut packages {
-            package.manifest_path = relative(&package.manifest_path);
-            for target in &mut package.targets {
-                target.src_path = relative(&target.src_path);
-            }
-        }
-        Ok(Self { files: files(), packages })
+        Ok(Self { files: files(), packages: packages()? })
     }
 
     /// A file by path.
@@ -104,6 +94,21 @@ impl TextFile {
     pub(super) fn is_source(&self) -> bool {
         self.path.ends_with(".rs") && self.path.split('/').any(|part| part == "src")
     }
+}
+
+/// What cargo says about the packages.
+pub(super) fn packages() -> Result<Vec<Package>> {
+    let listed = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]))?;
+    let metadata: Metadata =
+        serde_json::from_str(&listed).map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let mut packages = metadata.packages;
+    for package in &mut packages {
+        package.manifest_path = relative(&package.manifest_path);
+        for target in &mut package.targets {
+            target.src_path = relative(&target.src_path);
+        }
+    }
+    Ok(packages)
 }
 
 fn relative(path: &str) -> String {

@@ -1,0 +1,62 @@
+//! The checks that need other people's programs, or minutes, each with the folders that it is about.
+
+use crate::{history, lab, mutants, packages};
+use xtask::failure::Result;
+
+/// A check that runs when its folders changed.
+pub(crate) struct Slow {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it is about: folders and files from the workspace's root.
+    pub(crate) folders: &'static [&'static str],
+    /// Runs it, in its long form if asked.
+    pub(crate) run: fn(long: bool) -> Result,
+}
+
+pub(crate) const SLOW: &[Slow] = &[
+    Slow {
+        name: "plugins",
+        folders: &["adapters/shim", "adapters/*/shim/*", "lab/src/shims.rs"],
+        run: |_| lab::run_with("shims", &[]),
+    },
+    Slow {
+        name: "official MCP suite",
+        folders: &["adapters/mcp/src", "conformance/official", "conformance/mcp-server", "lab/src/mcp_conformance"],
+        run: |_| lab::run_with("mcp-conformance", &[]),
+    },
+    Slow {
+        name: "MCP clients",
+        folders: &["adapters/mcp/src", "conformance/clients", "lab/src/mcp_clients.rs"],
+        run: |_| lab::run_with("mcp-clients", &[]),
+    },
+    Slow {
+        name: "shell oracle",
+        folders: &["core/shell/src", "conformance/shell", "lab/src/shell_oracle"],
+        // Its sandbox is made of namespaces.
+        run: |long| match (cfg!(target_os = "linux"), long) {
+            (true, true) => lab::run_with("shell-oracle", &[]),
+            (true, false) => lab::run_with("shell-oracle", &["--short"]),
+            (false, _) => Ok(()),
+        },
+    },
+    Slow {
+        name: "history oracle",
+        folders: &["core/history", "core/rules", "core/config/packs", "core/config/src/rules", "packs"],
+        run: |long| history::run(&history::Args { long }),
+    },
+    Slow {
+        name: "mutants",
+        folders: &["core/engine/src/decide.rs", "core/engine/tests/it/table.rs", "xtask/mutants.toml"],
+        run: |_| mutants::run(),
+    },
+    Slow {
+        name: "fuzz cases",
+        folders: &["fuzz"],
+        run: |long| lab::run_with("fuzz", if long { &["--seconds", "60"] } else { &["--cases"] }),
+    },
+    Slow {
+        name: "packages",
+        folders: &["Cargo.toml", "Cargo.lock", "xtask/src/packages.rs"],
+        run: |long| packages::run(&packages::Args { alone: long }),
+    },
+];
