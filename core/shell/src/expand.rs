@@ -211,7 +211,8 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers | Bit::Branch);
+        let many =
+            !whole && matches!(bit, Bit::Any | Bit::Settings | Bit::Given | Bit::Tame | Bit::Numbers | Bit::Branch);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;

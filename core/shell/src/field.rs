@@ -13,6 +13,8 @@ pub(crate) enum Bit {
     Glob,
     /// The home folder.
     Home,
+    /// The folder in which the line starts, from the root.
+    Here,
     /// Any text.
     Any,
     /// Any text, slashes included, that makes the word the path of something that exists.
@@ -27,14 +29,21 @@ pub(crate) enum Bit {
     Plain,
     /// Words with blanks between them, perhaps none; none starts with `-`.
     Tame,
+    /// Commands that set variables of the shell, with words that no line chose.
+    Settings,
     /// The name of the branch that the working tree is on; no text, or another one, where it is on none.
     Branch,
 }
 
 impl Bit {
+    /// Whether it may be any text that the line makes.
+    pub(crate) fn is_made(&self) -> bool {
+        matches!(self, Self::Any | Self::Settings)
+    }
+
     /// Whether it may be any text.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Self::Any | Self::Given)
+        matches!(self, Self::Any | Self::Given | Self::Settings)
     }
 }
 
@@ -87,8 +96,8 @@ impl Field {
                 Bit::Tame | Bit::Numbers | Bit::Branch => {}
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
-                Bit::Number | Bit::Plain | Bit::Home | Bit::Glob => return splits,
-                Bit::Any | Bit::Given | Bit::Tree => return true,
+                Bit::Number | Bit::Plain | Bit::Home | Bit::Here | Bit::Glob => return splits,
+                Bit::Any | Bit::Settings | Bit::Given | Bit::Tree => return true,
             }
         }
         splits
@@ -141,9 +150,14 @@ impl Field {
         self.many |= other.many;
     }
 
+    /// Whether it is a path from the root.
+    pub(crate) fn is_absolute(&self) -> bool {
+        self.start().starts_with('/') || matches!(self.bits.first(), Some(Bit::Home | Bit::Here))
+    }
+
     /// The path that the word names, seen from a folder.
     pub(crate) fn below(&self, folder: &Self) -> Self {
-        if self.start().starts_with('/') || self.bits.first() == Some(&Bit::Home) {
+        if self.is_absolute() {
             return self.clone();
         }
         let mut whole = Self { many: self.many, span: self.span, ..folder.clone() };
@@ -158,14 +172,29 @@ impl Field {
 
     /// The word as a pattern.
     pub(crate) fn to_pattern(&self) -> Pattern {
-        let piece = |bit: &Bit| match bit {
+        let begins = match self.bits.get(1) {
+            None => true,
+            Some(Bit::Text(text)) => text.starts_with('/'),
+            Some(_) => false,
+        };
+        let piece = |(at, bit): (usize, &Bit)| match bit {
+            // A path is seen from there.
+            Bit::Here if at == 0 && begins => Piece::Text(".".to_owned()),
             Bit::Text(text) => Piece::Text(text.clone()),
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
             Bit::Tree => Piece::Tree,
-            Bit::Any | Bit::Given | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame | Bit::Branch => Piece::Any,
+            Bit::Any
+            | Bit::Settings
+            | Bit::Given
+            | Bit::Here
+            | Bit::Number
+            | Bit::Numbers
+            | Bit::Plain
+            | Bit::Tame
+            | Bit::Branch => Piece::Any,
         };
-        let mut pieces: Vec<Piece> = self.bits.iter().map(piece).collect();
+        let mut pieces: Vec<Piece> = self.bits.iter().enumerate().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
         let open = |piece: &Piece| matches!(piece, Piece::Any | Piece::Glob | Piece::Tree);
         if self.many && !pieces.iter().any(open) {

@@ -13,7 +13,7 @@ mod registered;
 pub(crate) mod named;
 pub(crate) mod said;
 mod simple;
-mod text;
+pub(crate) mod text;
 mod unpacked;
 mod value;
 mod wrap;

@@ -6,6 +6,7 @@ use phasegate_core::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, W
 use serde::{Deserialize, Serialize};
 
 use crate::obeyed::Readers;
+use crate::syntax::is_one_word;
 use crate::tree::Span;
 
 /// How far the reader may trust what lies in the folder the line runs in.
@@ -19,11 +20,22 @@ pub struct Trust {
     pub lost: BTreeSet<Readers>,
     /// The line is run by zsh. It is read as bash reads it, and what zsh reads otherwise is unknown.
     pub zsh: bool,
+    /// The path of the folder that the line runs in may hold what a shell reads as a command.
+    pub odd_folder: bool,
 }
 
 impl Default for Trust {
     fn default() -> Self {
-        Self { repository: true, lost: BTreeSet::new(), zsh: false }
+        Self { repository: true, lost: BTreeSet::new(), zsh: false, odd_folder: false }
+    }
+}
+
+impl Trust {
+    /// The same, of a line that runs in this folder.
+    #[must_use]
+    pub fn in_folder(self, folder: &str) -> Self {
+        // A blank only makes several words of it.
+        Self { odd_folder: !is_one_word(&folder.replace(' ', "")), ..self }
     }
 }
 

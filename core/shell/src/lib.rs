@@ -2,11 +2,13 @@
 //!
 //! Pure: no files, no environment, no clock. What cannot be read or is not known is never `read`.
 
+mod syntax;
 mod judgement;
 mod guard;
 mod tree;
 mod parse;
 mod field;
+mod script;
 mod sources;
 mod scope;
 mod shape;

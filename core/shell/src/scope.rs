@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::field::Bit;
+use crate::judgement::Trust;
+use crate::script;
+use crate::syntax::is_one_word;
 use crate::variables::{is_evaluated, is_read_only_number, is_special};
 
 /// The line may be in this many folders at once; beyond, the walk knows no folder.
@@ -41,6 +44,8 @@ pub(crate) struct Scope {
     pub(crate) splits_oddly: bool,
     /// Whether any name may be an array, to which a value in brackets is a list of words to expand.
     pub(crate) arrays: bool,
+    /// Whether the path of the folder in which the line starts may hold what a shell reads as a command.
+    pub(crate) odd_start: bool,
     /// Whether files of the folder may have names that are made to be options.
     pub(crate) distrusts: bool,
     /// A pipeline fails where one of its commands does.
@@ -62,7 +67,11 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn new(names: Names, distrusts: bool) -> Self {
+    pub(crate) fn new(names: Names, trust: &Trust) -> Self {
+        Self { distrusts: !trust.repository, odd_start: trust.odd_folder, ..Self::of(names) }
+    }
+
+    fn of(names: Names) -> Self {
         Self {
             variables: BTreeMap::new(),
             splits_oddly: names.unsure.contains("IFS"),
@@ -70,7 +79,8 @@ impl Scope {
             unsure: names.unsure,
             all_unsure: false,
             arrays: names.arrays,
-            distrusts,
+            odd_start: false,
+            distrusts: false,
             pipefail: false,
             functions: BTreeSet::new(),
             shadows: names.functions,
@@ -87,7 +97,7 @@ impl Scope {
         let mut unsure = self.unsure.clone();
         unsure.extend(self.variables.keys().cloned());
         let names = Names { unsure, functions: self.shadows.clone(), arrays: self.arrays };
-        let mut inner = Self::new(names, self.distrusts);
+        let mut inner = Self { distrusts: self.distrusts, odd_start: self.odd_start, ..Self::of(names) };
         inner.all_unsure = self.all_unsure;
         inner.splits_oddly |= self.splits_oddly;
         inner.folders.clone_from(&self.folders);
@@ -129,6 +139,9 @@ impl Scope {
         if is_read_only_number(name) {
             return vec![Bit::Number];
         }
+        if let Some(hole) = script::named(name) {
+            return vec![hole];
+        }
         if self.all_unsure || self.unsure.contains(name) {
             return vec![Bit::Any];
         }
@@ -140,7 +153,7 @@ impl Scope {
             None => match name {
                 "!" => vec![Bit::Numbers],
                 "HOME" => vec![Bit::Home],
-                "PWD" => vec![self.working_folder()],
+                "PWD" => self.own_path(),
                 "SHLVL" => vec![Bit::Number],
                 _ if is_evaluated(name) => vec![Bit::Number],
                 _ if self.is_outside(name) => return vec![Bit::Given],
@@ -176,9 +189,22 @@ impl Scope {
         self.believed.borrow().contains(name)
     }
 
+    /// What the path of the working folder is, as far as it is known.
+    pub(crate) fn own_path(&self) -> Vec<Bit> {
+        let [folder] = self.folders.as_slice() else { return vec![self.working_folder()] };
+        let text = |bit: &Bit| if let Bit::Text(text) = bit { Some(text.clone()) } else { None };
+        let below = folder.iter().map(text).collect::<Option<String>>();
+        match below.filter(|below| !below.starts_with('/') && !below.contains("..") && is_one_word(below)) {
+            _ if self.odd_start => vec![Bit::Any],
+            Some(below) if below.is_empty() => vec![Bit::Here],
+            Some(below) => vec![Bit::Here, Bit::Text(format!("/{}", below.trim_end_matches('/')))],
+            None => vec![self.working_folder()],
+        }
+    }
+
     /// What the path of the working folder can be: a folder of the line may have any name.
     pub(crate) fn working_folder(&self) -> Bit {
-        let plain = |bit: &Bit| matches!(bit, Bit::Text(text) if !text.contains([' ', '\t', '\n', '*', '?', '[']));
+        let plain = |bit: &Bit| matches!(bit, Bit::Text(text) if is_one_word(text));
         if self.folders.iter().flatten().all(plain) { Bit::Plain } else { Bit::Any }
     }
 
@@ -216,6 +242,17 @@ impl Scope {
 
     /// Moves to a folder, given as pieces.
     pub(crate) fn enter(&mut self, folder: &[Bit]) {
+        if let Some((Bit::Here, rest)) = folder.split_first() {
+            self.folders = vec![Vec::new()];
+            return match rest {
+                [] => {}
+                [Bit::Text(first), more @ ..] if first.starts_with('/') => {
+                    let first = Bit::Text(format!(".{first}"));
+                    self.enter(&std::iter::once(first).chain(more.iter().cloned()).collect::<Vec<_>>());
+                }
+                _ => self.lose_folder(),
+            };
+        }
         let absolute = match folder.first() {
             Some(Bit::Home) => true,
             Some(Bit::Text(text)) => text.starts_with('/'),
@@ -231,7 +268,12 @@ impl Scope {
             })
             .collect();
         let long = self.folders.iter().any(|bits| bits.len() > MAX_FOLDER_PIECES);
-        if long || matches!(folder.first(), Some(Bit::Any | Bit::Given | Bit::Plain | Bit::Tame | Bit::Branch)) {
+        if long
+            || matches!(
+                folder.first(),
+                Some(Bit::Any | Bit::Settings | Bit::Given | Bit::Plain | Bit::Tame | Bit::Branch)
+            )
+        {
             self.lose_folder();
         }
     }

@@ -12,7 +12,9 @@ pub(crate) fn shape(piece: &Piece, scope: &Scope) -> Bit {
 
 /// What a command prints; `piped` says whether a pipe feeds it.
 fn output(simple: &Simple, piped: bool, scope: &Scope) -> Bit {
-    let words: Vec<Option<String>> = simple.words.iter().map(|word| word.plain(true)).collect();
+    let searches = simple.words.first().and_then(Word::keyword) == Some("find");
+    let text = |word: &Word| word.plain(true).or_else(|| (searches && is_folder(word, scope)).then(|| "./".to_owned()));
+    let words: Vec<Option<String>> = simple.words.iter().map(text).collect();
     let Some((Some(program), args)) = words.split_first() else { return Bit::Any };
     let known: Option<Vec<&str>> = args.iter().map(Option::as_deref).collect();
     let patterns = simple.words.iter().any(|word| word.plain(false).is_none());
@@ -30,7 +32,7 @@ fn output(simple: &Simple, piped: bool, scope: &Scope) -> Bit {
     };
     match shape {
         Bit::Number if !(starts || piped) => Bit::Numbers,
-        Bit::Plain | Bit::Branch if !starts => Bit::Tame,
+        Bit::Plain | Bit::Here | Bit::Branch if !starts => Bit::Tame,
         bit => bit,
     }
 }
@@ -63,6 +65,25 @@ fn partly_known(program: &str, args: &[Word], scope: &Scope) -> Bit {
         "grep" if counts(&options) && operands <= 2 => Bit::Numbers,
         _ => Bit::Any,
     }
+}
+
+/// Whether a word is one path of a folder, in the home folder or as the environment gives it.
+fn is_folder(word: &Word, scope: &Scope) -> bool {
+    let given = |bit: &Bit| matches!(bit, Bit::Given | Bit::Home | Bit::Here | Bit::Plain | Bit::Text(_));
+    let one = |(at, piece): (usize, &Piece)| match piece {
+        Piece::Text { text, quoted } => {
+            *quoted || !text.contains(['{', '*', '?', '[']) && (at == 0 || !text.contains('~'))
+        }
+        Piece::Parameter(parameter) => {
+            parameter.quoted
+                && parameter.name != "@"
+                && is_plain(parameter)
+                && scope.value(&parameter.name).iter().all(given)
+        }
+        _ => false,
+    };
+    let dash = matches!(word.pieces.first(), Some(Piece::Text { text, .. }) if text.starts_with('-'));
+    !dash && word.pieces.iter().enumerate().all(one)
 }
 
 /// Whether a word that is made at run time is one word, and no option.
@@ -120,6 +141,11 @@ fn known_shape(program: &str, args: &[&str], scope: &Scope) -> Bit {
         ("stat", ["-c", "%s" | "%Y" | "%a" | "%i", file]) if !file.starts_with('-') => Bit::Numbers,
         ("grep", _) if counts(&options) && args.len().saturating_sub(options.len()) <= 2 => Bit::Numbers,
         ("date", [format]) if is_plain_format(format) => Bit::Plain,
+        ("date", [] | ["-u" | "-R" | "-Is" | "-Iseconds" | "-I"]) => Bit::Tame,
+        ("mktemp", _) if args.iter().all(|arg| !has_blank(arg)) => Bit::Tame,
+        ("git", ["log", rest @ ..]) if prints_hashes(rest) => Bit::Tame,
+        (program, [first, ..]) if SETTERS.contains(&(program, first)) => Bit::Settings,
+        ("pwd", [] | ["-P" | "-L"]) if scope.own_path() == [Bit::Here] => Bit::Here,
         ("pwd", [] | ["-P" | "-L"]) => scope.working_folder(),
         ("whoami" | "arch", []) | ("uname", [] | ["-r" | "-m" | "-s" | "-n"]) => Bit::Plain,
         ("hostname", [] | ["-s" | "-f"]) | ("logname", []) => Bit::Tame,
@@ -227,6 +253,40 @@ fn lists_below(args: &[&str]) -> bool {
     let runs = |arg: &str| arg.starts_with("-exec") || arg.starts_with("-ok");
     let prints = args.iter().any(|arg| other(arg) || runs(arg) || TELLS.contains(arg));
     !prints && starts.count() > 0
+}
+
+/// Programs whose output a shell is meant to run, as it sets variables, with what has them print it.
+const SETTERS: [(&str, &str); 13] = [
+    ("brew", "shellenv"),
+    ("conda", "shell.bash"),
+    ("dircolors", "-b"),
+    ("direnv", "hook"),
+    ("fnm", "env"),
+    ("mise", "activate"),
+    ("nodenv", "init"),
+    ("opam", "env"),
+    ("pyenv", "init"),
+    ("rbenv", "init"),
+    ("ssh-agent", "-s"),
+    ("starship", "init"),
+    ("zoxide", "init"),
+];
+
+/// Formats of `git log` that print the hashes of commits.
+const HASHES: [&str; 6] =
+    ["--format=%h", "--format=%H", "--pretty=%h", "--pretty=%H", "--pretty=format:%h", "--pretty=format:%H"];
+
+/// Whether `git log` prints nothing of commits but their hashes.
+fn prints_hashes(args: &[&str]) -> bool {
+    let flags = ["-n", "--all", "--merges", "--no-merges", "--reverse", "--first-parent", "--"];
+    let number = |letters: &str| !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_digit());
+    let selects = |arg: &&str| {
+        !arg.starts_with('-')
+            || flags.contains(arg)
+            || HASHES.contains(arg)
+            || arg.strip_prefix("-n").or_else(|| arg.strip_prefix('-')).is_some_and(number)
+    };
+    args.iter().any(|arg| HASHES.contains(arg)) && args.iter().all(selects)
 }
 
 /// What prints a hash, a branch or a folder.

@@ -75,9 +75,9 @@ pub(crate) struct Walk<'t> {
     /// The options before the command of a program that dispatches.
     pub(crate) globals: Vec<Given>,
     /// The text that the current simple command gets on its standard input, if the line contains it.
-    pub(crate) stdin: Option<String>,
-    /// The same, with marks for what is not known of it.
-    pub(crate) input: Option<String>,
+    pub(crate) stdin: Option<Field>,
+    /// The same, whether or not something has run it.
+    pub(crate) input: Option<Field>,
     /// What programs of the line print, and the texts that they get.
     pub(crate) said: Vec<Vec<Field>>,
     /// Whether a shell of the line runs something that nobody can see.
@@ -131,7 +131,7 @@ impl<'t> Walk<'t> {
         Self {
             table,
             rules: RefCell::default(),
-            scope: Scope::new(names, !trust.repository),
+            scope: Scope::new(names, &trust),
             trust,
             parts: Vec::new(),
             touches: Vec::new(),

@@ -380,7 +380,8 @@ fn made(judged: &Judgement) -> Vec<PathInPart> {
     let words = judged.parts.iter().flat_map(|part| part.words.iter().skip(1).cloned().chain(fed(part)));
     let says = |pattern: &Pattern| pattern.0.iter().any(|piece| matches!(piece, Piece::Text(_)));
     let patterns = words.filter_map(|word| match word.text() {
-        Some(text) if text.contains(char::is_whitespace) => None,
+        // What is run as a line has its words as parts.
+        _ if has_blank(&word) => None,
         Some(text) => Some(shape(text.rsplit(['=', ':', '@']).next()?)),
         None => Some(word),
     });
@@ -388,6 +389,11 @@ fn made(judged: &Judgement) -> Vec<PathInPart> {
     named
         .flat_map(|path_of| path(&Touch { path: path_of, access: Access::Read, part: reader.part, guess: false }))
         .collect()
+}
+
+/// Whether what is known of a word has a blank in it.
+fn has_blank(word: &Pattern) -> bool {
+    word.0.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(char::is_whitespace)))
 }
 
 /// The words that stand in the line as the input of a command.

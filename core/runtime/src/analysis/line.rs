@@ -38,7 +38,8 @@ impl Shell {
     pub(crate) fn of(settings: &KeptSettings, lost: &BTreeSet<Readers>) -> Self {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
-        let trust = Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh() };
+        let trust =
+            Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh(), odd_folder: false };
         Self { table, trust, in_part: false, home: None }
     }
 }
@@ -88,8 +89,8 @@ pub(crate) fn read_line(
         analysis.in_part = in_part::searched(pattern);
     }
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
-    let mut judged = judge(line, &shell.table, shell.trust.clone());
-    let mut trust = shell.trust.clone();
+    let mut trust = shell.trust.clone().in_folder(&base.to_string_lossy());
+    let mut judged = judge(line, &shell.table, trust.clone());
     trust.lost.extend(shadowed::any(&judged, &base).then_some(Readers::Modules));
     trust.lost.extend(embedded::any(&judged, &base, root).then_some(Readers::Repository));
     if trust.lost != shell.trust.lost {

@@ -2,10 +2,12 @@
 
 use phasegate_core::analysis::{Access, Verdict};
 
-use super::command::{Command, script};
+use super::command::Command;
 use crate::arguments::Given;
 use crate::field::{Bit, Field};
-use crate::finding::Finding;
+use crate::finding::{Finding, keep_worse};
+use crate::guard::is_sign;
+use crate::script::{Doubt, Script};
 use crate::walk::Walk;
 
 /// `awk`
@@ -30,17 +32,17 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         walk.touch(operand, if in_place { Access::Write } else { Access::Read });
     }
     // A statement may go on in the next of several programs.
-    let mut whole = String::new();
-    for field in &programs {
-        let Some(text) = script(field) else { return command.doubt(field, "the program") };
-        whole.push_str(&text);
-        whole.push('\n');
-    }
     let field = programs.first()?;
-    let (verdict, because) = read(&whole).err()?;
+    let scripts: Vec<Script> = programs.iter().map(|field| Script::of([*field])).collect();
+    let whole: String = scripts.iter().flat_map(|script| [script.text.as_str(), "\n"]).collect();
+    let made = scripts.iter().any(|script| script.doubt > Doubt::Nothing).then(|| command.doubt(field, "the program"));
+    let Err((verdict, because)) = read(&whole) else { return made.flatten() };
+    walk.say_code(&whole, field.span);
     // Which file that is, the program computes.
     walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
-    Some(Finding::new(verdict, because, field.span))
+    let mut worst = Finding::new(verdict, because, field.span);
+    made.flatten().into_iter().for_each(|made| keep_worse(&mut worst, made));
+    Some(worst)
 }
 
 /// Whether an operand or the value of a variable can be a file that `gawk` takes for a connection.
@@ -49,7 +51,7 @@ fn may_connect(field: &Field) -> bool {
     for bit in &field.bits {
         match bit {
             Bit::Text(known) => text.push_str(known),
-            Bit::Any | Bit::Tree => text.push('\0'),
+            Bit::Any | Bit::Settings | Bit::Tree => text.push('\0'),
             _ => text.push('\u{1}'),
         }
     }
@@ -202,6 +204,12 @@ impl Reader<'_> {
             character if character.is_ascii_alphabetic() || character == '_' => self.word()?,
             character if character.is_ascii_digit() || character == '.' => self.number(),
             '<' if std::mem::take(&mut self.reads) => self.source()?,
+            // A hole may be a value, and anything else.
+            hole if is_sign(hole) => {
+                self.advance(hole.len_utf8());
+                self.value = true;
+                self.unsure |= self.rest.trim_start().starts_with('/');
+            }
             other => {
                 // No version ends a statement after an operator.
                 self.goes_on = true;

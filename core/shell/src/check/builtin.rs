@@ -33,7 +33,7 @@ pub(super) fn folder(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
 /// Whether the line sets `CDPATH`, and the folder is given in no way in which that is passed over.
 fn is_looked_for(walk: &Walk<'_>, folder: &Field) -> bool {
     let start = folder.start();
-    let given = start.starts_with('/') || folder.bits.first() == Some(&Bit::Home);
+    let given = folder.is_absolute();
     let here = [".", ".."]
         .iter()
         .any(|dots| start.strip_prefix(dots).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));

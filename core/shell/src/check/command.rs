@@ -45,7 +45,7 @@ impl Command<'_> {
 
 /// A text for a small language: known, with integers where they are integers for sure.
 pub(crate) fn script(field: &Field) -> Option<String> {
-    if field.many && field.bits.iter().any(|bit| matches!(bit, Bit::Any | Bit::Glob)) {
+    if field.many && field.bits.iter().any(|bit| bit.is_made() || *bit == Bit::Glob) {
         return None;
     }
     let mut text = String::new();

@@ -4,11 +4,13 @@
 
 use phasegate_core::analysis::Status;
 
-use super::command::{Command, script};
+use super::command::Command;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
+use crate::judge::text::Runs;
 use crate::parse::Dialect;
 use crate::scope::WORD_STEPS;
+use crate::script::Script;
 use crate::walk::Walk;
 
 /// What stands in a command for the values that follow `:::`.
@@ -18,7 +20,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     walk.spend(command.args.len().saturating_mul(WORD_STEPS), command.span);
     let (before, values) = at_values(command.args);
     let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
-    let texts: Vec<Option<String>> = before.iter().map(line).collect();
+    let texts: Vec<Option<Script>> = before.iter().map(line).collect();
     if !values.is_empty() && fields.as_slice() == before {
         let named = values.iter().filter(|value| !value.start().starts_with(":::"));
         let in_files = values.iter().any(|value| value.start().starts_with("::::"));
@@ -33,10 +35,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             break;
         }
         let finding = if let Some(Some(text)) = texts.get(at) {
-            let outer = std::mem::replace(&mut walk.dialect, Dialect::Posix);
-            let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, field.span, &[]));
-            walk.dialect = outer;
-            finding
+            walk.script(text, Runs::Apart(&[]), Dialect::Posix)
         } else if walk.knows(field) {
             let rest = fields.iter().skip(at.saturating_add(1)).map(below);
             walk.wrapped(&std::iter::once(field.clone()).chain(rest).collect::<Vec<_>>(), command.span)
@@ -57,11 +56,12 @@ fn at_values(fields: &[Field]) -> (&[Field], &[Field]) {
 }
 
 /// The line that a word is, or that an option has as its value (`--exec='git push'`).
-fn line(field: &Field) -> Option<String> {
-    let text = script(field).filter(|text| text.trim().contains(' '))?;
+fn line(field: &Field) -> Option<Script> {
+    let script = Some(Script::of([field])).filter(|script| script.text.trim().contains(' '))?;
+    let text = &script.text;
     let option = text.starts_with("--").then(|| text.split_once('=')).flatten().map(|(_, value)| value);
-    let text = option.or_else(|| text.strip_prefix('-')?.get(1..)).unwrap_or(&text);
-    Some(unmarked(text))
+    let text = option.or_else(|| text.strip_prefix('-')?.get(1..)).unwrap_or(text);
+    Some(script.with(unmarked(text)))
 }
 
 /// A text in which a name stands for the values that follow `:::`.

@@ -3,13 +3,13 @@
 
 use phasegate_core::analysis::Status;
 
-use super::command::script;
 use crate::arguments::{Given, same};
 use crate::field::Field;
 use crate::finding::{Finding, keep_worse};
+use crate::judge::text::Runs;
 use crate::parse::Dialect;
+use crate::script::Script;
 use crate::table::Rule;
-use crate::tree::Span;
 use crate::walk::Walk;
 
 /// Settings of git, in lower case; a star stands for one name or several (git-config(1)).
@@ -105,21 +105,16 @@ pub(crate) fn options(walk: &mut Walk<'_>, rule: &Rule, options: &[Given], worst
     }
 }
 
-/// Judges the command that a value is; one that is not known may be any.
+/// Judges the command that a value is, which may run or not.
 pub(crate) fn value_of(walk: &mut Walk<'_>, value: &Field) -> Finding {
-    match script(value) {
-        Some(text) => judge(walk, &text, value.span),
-        None => walk.wrapped(&[Field::any(value.span), Field::any(value.span)], value.span),
-    }
+    judge(walk, &Script::of([value]))
 }
 
 /// Judges the command, which may run or not.
-pub(crate) fn judge(walk: &mut Walk<'_>, text: &str, span: Span) -> Finding {
-    let text = text.trim_start_matches(['!', '|']).trim();
+pub(crate) fn judge(walk: &mut Walk<'_>, script: &Script) -> Finding {
+    let text = script.text.trim_start_matches(['!', '|']).trim();
     let status = std::mem::replace(&mut walk.status, Status::Lost);
-    let dialect = std::mem::replace(&mut walk.dialect, Dialect::Posix);
-    let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, &[]));
-    walk.dialect = dialect;
+    let finding = walk.script(&script.with(text), Runs::Apart(&[]), Dialect::Posix);
     walk.status = status;
     finding
 }

@@ -91,7 +91,8 @@ fn given(walk: &Walk<'_>, args: &[Field], span: Span) -> Result<Option<Given>, S
             }
         }
     }
-    let Some(text) = walk.stdin.clone() else { return Ok(None) };
+    let Some(input) = &walk.stdin else { return Ok(None) };
+    let text = input.known().ok_or("the Python text is made at run time")?.to_owned();
     Ok(Some(Given { text, span, isolated, fed: true, whole: true }))
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use phasegate_core::analysis::{Access, Verdict};
 
-use super::command::{Command, script};
+use super::command::Command;
 use super::output::last_name;
 use super::program_text;
 use super::replace::copy;
 use crate::field::Field;
-use crate::finding::Finding;
+use crate::finding::{Finding, keep_worse};
+use crate::script::{self, Doubt, Script};
 use crate::walk::Walk;
 
 /// `sed`
@@ -26,15 +27,13 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             walk.touch(&copy, Access::Write);
         }
     }
-    let mut text = String::new();
-    for field in &scripts {
-        let Some(part) = script(field) else { return command.doubt(field, "the script") };
-        text.push_str(&part);
-        text.push('\n');
-    }
+    let made = scripts.iter().find(|field| Script::of([**field]).doubt > Doubt::Nothing);
+    let made = made.and_then(|field| command.doubt(field, "the script"));
+    let scripts: Vec<Script> = scripts.iter().map(|field| Script::of([*field])).collect();
+    let text: String = scripts.iter().flat_map(|script| [script.text.as_str(), "\n"]).collect();
     let span = scripts.first().map_or(command.span, |field| field.span);
     let Read { problem, mut written, read: files_read, mut run } = read(&text, true);
-    files_read.iter().for_each(|file| walk.touch(&Field::text(file, span), Access::Read));
+    files_read.iter().for_each(|file| walk.touch(&script::field(file, span), Access::Read));
     let other = read(&text, false);
     written.extend(other.written);
     run.extend(other.run);
@@ -43,13 +42,16 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         walk.touch(&Field { many: false, ..Field::any(span) }, Access::Write);
     }
     for line in run {
-        program_text::judge(walk, &line, span);
+        program_text::judge(walk, &Script { doubt: Doubt::Nothing, ..Script::of([&script::field(&line, span)]) });
     }
-    let files: Vec<Field> = written.iter().map(|file| Field::text(file, span)).collect();
+    let files: Vec<Field> = written.iter().map(|file| script::field(file, span)).collect();
     files.iter().for_each(|file| walk.touch(file, Access::Write));
     let writes = || (Verdict::Write, "the `sed` command `w` writes a file".to_owned());
     let found = problem.or(other.problem).or_else(|| (!files.is_empty()).then(writes));
-    found.map(|(verdict, because)| Finding::new(verdict, because, span))
+    let found = found.map(|(verdict, because)| Finding::new(verdict, because, span));
+    let Some(mut worst) = made else { return found };
+    found.into_iter().for_each(|found| keep_worse(&mut worst, found));
+    Some(worst)
 }
 
 /// The names that the copy of a file may have: an ending with a folder is seen from the folder that the program runs in.

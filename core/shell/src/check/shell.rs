@@ -2,12 +2,13 @@
 
 use phasegate_core::analysis::{Access, Verdict};
 
-use super::command::{Command, script};
+use super::command::Command;
 use crate::field::{Bit, Field};
-use crate::finding::Finding;
+use crate::finding::{Finding, keep_worse};
 use crate::judge::said::is_stream;
+use crate::judge::text::Runs;
 use crate::parse::Dialect;
-use crate::tree::Span;
+use crate::script::{Doubt, Script};
 use crate::walk::Walk;
 
 /// Settings that `-o` may switch on.
@@ -16,33 +17,38 @@ const SETTINGS: [&str; 6] = ["errexit", "nounset", "pipefail", "xtrace", "noglob
 /// `sh`, `bash`; `watch`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     if command.name == "watch" {
-        return joined(walk, command, &command.scan.operands);
+        let script = Script { span: command.span, ..Script::of(command.scan.operands.iter().copied()) };
+        return Some(walk.script(&script, Runs::Apart(&[]), Dialect::Posix));
     }
     // Not every shell has these options, and one without them runs what follows.
     if command.has(&["version", "help"]) && command.args.len() == 1 {
         return None;
     }
+    let has_text = command.has(&["c"]);
     // A `+` switches an option off again, wherever it stands before the script.
-    let switch = |field: &&Field| field.start().starts_with('+') || field.start().is_empty() && field.known().is_none();
+    let open = |field: &Field| field.start().is_empty() && field.known().is_none();
+    let switch = |field: &&Field| field.start().starts_with('+') || (open(field) && !has_text);
     let settings = command.values(&["o"]).filter(|value| !value.known().is_some_and(|name| SETTINGS.contains(&name)));
     let operands = command.scan.operands.as_slice();
     if let Some(odd) = settings.chain(operands.iter().take(1).copied().filter(switch)).next() {
-        walk.listens |= odd.bits.contains(&Bit::Any);
+        walk.listens |= odd.bits.iter().any(Bit::is_made);
         return command.doubt(odd, "an option");
     }
-    if command.has(&["n"]) && !command.has(&["c"]) {
+    if command.has(&["n"]) && !has_text {
         return None;
     }
-    if command.has(&["c"]) {
-        let Some((field, parameters)) = operands.split_first() else {
-            walk.listens |= command.args.iter().any(|field| field.bits.contains(&Bit::Any));
-            return None;
-        };
-        let Some(text) = script(field) else {
-            walk.listens |= field.bits.contains(&Bit::Any);
-            return command.doubt(field, "the script");
-        };
-        return Some(run(walk, command, &text, field.span, parameters));
+    if has_text {
+        let mut worst = None;
+        for (at, field) in operands.iter().enumerate() {
+            let parameters = operands.get(at.saturating_add(1)..).unwrap_or(&[]);
+            let found = run(walk, command, &Script::of([*field]), parameters);
+            keep_worse(worst.get_or_insert_with(|| found.clone()), found);
+            // What may be an option is followed by what may be the text.
+            if !field.may_be_option() {
+                break;
+            }
+        }
+        return worst;
     }
     let stream = |file: &Field| command.has(&["s"]) || file.known().is_some_and(|path| path == "-" || is_stream(path));
     if let Some(file) = operands.first().filter(|file| !stream(file)) {
@@ -50,7 +56,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         return Some(Finding::new(Verdict::Execute, format!("`{}` runs a script file", command.name), file.span));
     }
     match walk.stdin.take() {
-        Some(text) => Some(run(walk, command, &text, command.span, &[])),
+        Some(text) => Some(run(walk, command, &Script { span: command.span, ..Script::of([&text]) }, &[])),
         None => {
             walk.listens = true;
             Some(Finding::new(Verdict::Execute, format!("`{}` runs what it reads", command.name), command.span))
@@ -75,23 +81,19 @@ fn may_be_stream(path: &str) -> bool {
 }
 
 /// Reads a script as the shell of that name does.
-fn run(walk: &mut Walk<'_>, command: &Command<'_>, text: &str, span: Span, parameters: &[&Field]) -> Finding {
+fn run(walk: &mut Walk<'_>, command: &Command<'_>, script: &Script, parameters: &[&Field]) -> Finding {
     let dialect = match command.name {
         "bash" | "rbash" => Dialect::Bash,
         "sh" | "dash" | "ash" => Dialect::Posix,
-        other if !is_common(text) => {
+        other if !is_common(&script.text) => {
+            // What bash makes of it, it may do.
+            walk.said_line(script);
             let because = format!("the script is for `{other}`, whose grammar is not read");
-            return Finding::new(Verdict::Unknown, because, span);
+            return Finding::new(Verdict::Unknown, because, script.span);
         }
         _ => Dialect::Foreign,
     };
-    let outer = std::mem::replace(&mut walk.dialect, dialect);
-    let fed = walk.sources.fed.clone();
-    parameters.iter().for_each(|parameter| walk.sources.fed.add(parameter.to_pattern()));
-    let (_, finding) = walk.isolate(|walk| walk.subshell_text(text, span, parameters));
-    walk.sources.fed = fed;
-    walk.dialect = outer;
-    finding
+    walk.script(script, Runs::Apart(parameters), dialect)
 }
 
 /// Whether every shell reads a text alike: plain words and texts in single quotes, one after another.
@@ -102,59 +104,21 @@ fn is_common(text: &str) -> bool {
 
 /// `eval`
 pub(super) fn eval(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let text = match text_of(command.args) {
-        Ok(text) => text,
-        Err(field) => {
-            walk.scope.forget_all();
-            walk.scope.lose_folder();
-            walk.listens |= field.bits.contains(&Bit::Any);
-            // A word that is not known may be the program.
-            if command.args.len() > 1 {
-                walk.wrapped(command.args, command.span);
-            }
-            return command.doubt(field, "the text");
-        }
-    };
-    let (_, finding) = walk.isolate(|walk| walk.text(&text, command.span));
+    let script = Script { span: command.span, ..Script::of(command.args) };
+    let finding = walk.script(&script, Runs::Here, walk.dialect);
+    if script.doubt > Doubt::Nothing {
+        walk.scope.forget_all();
+        walk.scope.lose_folder();
+    }
     Some(finding)
 }
 
 /// `trap`
 pub(super) fn trap(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    if command.has(&["l", "p", "P"]) {
+    let (field, signals) = command.scan.operands.split_first()?;
+    if command.has(&["l", "p", "P"]) || (signals.is_empty() && !field.many) {
         return None;
     }
-    let field = command.scan.operands.first()?;
-    let Some(text) = script(field) else { return command.doubt(field, "the action") };
-    if text == "-" || (command.scan.operands.len() == 1) {
-        return None;
-    }
-    let (_, finding) = walk.isolate(|walk| walk.later_text(&text, field.span));
-    Some(finding)
-}
-
-fn joined(walk: &mut Walk<'_>, command: &Command<'_>, operands: &[&Field]) -> Option<Finding> {
-    let owned: Vec<Field> = operands.iter().map(|field| (*field).clone()).collect();
-    match text_of(&owned) {
-        Ok(text) => {
-            let outer = std::mem::replace(&mut walk.dialect, Dialect::Posix);
-            let (_, finding) = walk.isolate(|walk| walk.subshell_text(&text, command.span, &[]));
-            walk.dialect = outer;
-            Some(finding)
-        }
-        Err(field) => command.doubt(field, "the command"),
-    }
-}
-
-/// The words of a text that is run, joined as the shell joins them.
-fn text_of(fields: &[Field]) -> Result<String, &Field> {
-    let mut text = String::new();
-    for field in fields {
-        let Some(word) = script(field).filter(|_| !field.many) else { return Err(field) };
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(&word);
-    }
-    Ok(text)
+    let script = Script::of([*field]);
+    (script.text != "-").then(|| walk.script(&script, Runs::Later, walk.dialect))
 }

@@ -93,7 +93,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
 fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field]) {
     let given = walk.input.clone().filter(|_| statements.is_empty());
     let texts: Option<Vec<String>> = match given {
-        Some(text) => Some(vec![text]),
+        Some(text) => text.known().map(|text| vec![text.to_owned()]),
         None => statements.iter().map(|field| field.known().map(str::to_owned)).collect(),
     };
     let texts = texts.filter(|texts| !texts.is_empty());

@@ -6,6 +6,7 @@ use crate::check::program_text;
 use crate::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::scope::WORD_STEPS;
+use crate::script::Script;
 use crate::tree::{Assignment, Piece, Span, Value, Word};
 use crate::variables::{PAGERS, is_dangerous, is_evaluated, is_harmless};
 use crate::walk::Walk;
@@ -33,8 +34,8 @@ impl Walk<'_> {
         };
         self.tell_git_place(&assignment.name, &field, assignment.append);
         self.renames |= assignment.name == "BASH_ALIASES";
-        if let Some(text) = field.known().filter(|text| text.trim().contains(' ')) {
-            self.say_text(text, assignment.span);
+        if field.start().trim().contains(' ') {
+            self.say_text(field.clone());
         }
         if alone {
             self.assignment_alone(&assignment.name, field.known(), assignment.span);
@@ -58,7 +59,7 @@ impl Walk<'_> {
     /// The command that another program runs by a variable.
     pub(crate) fn program_of(&mut self, name: &str, value: Option<&str>, span: Span) {
         if let Some(text) = value.filter(|_| program_text::is_variable(name)) {
-            program_text::judge(self, text, span);
+            program_text::judge(self, &Script::known(text, span));
         }
     }
 

@@ -3,7 +3,6 @@
 
 use phasegate_core::analysis::{Access, Word as EngineWord};
 
-use super::said::spoken;
 use crate::expand;
 use crate::field::{Bit, Field};
 use crate::judgement::{Part, Pattern, Piece, Touch};
@@ -36,7 +35,7 @@ impl Walk<'_> {
             | Operation::Trim { word: operand, .. }
             | Operation::Assign(operand) = &parameter.operation
             {
-                says.add(Pattern::known(&spoken(operand)));
+                says.add(expand::single(operand, &self.scope).to_pattern());
             }
         }
         says

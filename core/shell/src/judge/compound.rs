@@ -9,6 +9,7 @@ use crate::judgement::Touch;
 use crate::output::is_connection;
 use crate::scope::Scope;
 use crate::shape::{is_speaker, printed};
+use crate::syntax::is_one_word;
 use crate::tree::{Command, Compound, Item, List, Span, Word};
 use crate::walk::Walk;
 
@@ -99,8 +100,8 @@ impl Walk<'_> {
             Command::Simple(simple) => self.simple(simple),
             Command::Compound(compound, redirections, span) => {
                 let kept = self.redirections(redirections);
-                if let Some(text) = super::redirect::said(redirections, &kept) {
-                    self.say_text(&text, *span);
+                if let Some(text) = super::redirect::said(redirections, &self.scope) {
+                    self.say_text(text);
                 }
                 let fed = self.fed;
                 self.fed = super::redirect::feeds(redirections).unwrap_or(fed);
@@ -310,10 +311,8 @@ fn common(fields: &[Field]) -> Vec<Bit> {
             || !field.may_be_option()
                 && !field.bits.is_empty()
                 && field.bits.iter().all(|bit| match bit {
-                    Bit::Text(text) => {
-                        !text.is_empty() && !text.contains([' ', '\t', '\n', '*', '?', '[']) && !is_connection(text)
-                    }
-                    Bit::Number | Bit::Plain | Bit::Home => true,
+                    Bit::Text(text) => !text.is_empty() && is_one_word(text) && !is_connection(text),
+                    Bit::Number | Bit::Plain | Bit::Home | Bit::Here => true,
                     _ => false,
                 })
     };

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use phasegate_core::analysis::Access;
 
 use super::said::is_stream;
-use crate::check::command::script;
 use crate::field::Field;
+use crate::guard::is_sign;
+use crate::script::{self, Doubt, Script};
 use crate::tree::Span;
 use crate::walk::Walk;
 
@@ -17,6 +18,8 @@ const MAX_NAMED: usize = 256;
 /// The longest name without a folder that is taken for one, in bytes.
 const MAX_NAME: usize = 64;
 
+/// How code runs a text as a line, or the words of one.
+const RUNNERS: [&str; 7] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx"];
 /// Functions that remove a folder with all that it holds: of Python, JavaScript, Ruby and Perl.
 const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_r", "remove_tree", "remove_dir_all"];
 
@@ -24,8 +27,9 @@ impl Walk<'_> {
     /// Takes note of the paths that code names. What the code does with them is not known.
     pub(super) fn touch_named_in(&mut self, program: &str, args: &[Field]) {
         for field in args {
-            if let Some(text) = field.known().filter(|text| text.contains(['\'', '"', '`', '(', ' '])) {
-                self.touch_named(text, program.starts_with("python"), field.span);
+            let text = Script::of([field]).text;
+            if text.contains(['\'', '"', '`', '(', ' ']) {
+                self.touch_named(&text, program.starts_with("python"), field.span);
             }
         }
     }
@@ -33,12 +37,9 @@ impl Walk<'_> {
     /// The same of the text of the line that a program gets on its standard input; where it has none and takes its code from
     /// there, of what the programs of the line print.
     pub(super) fn touch_named_in_input(&mut self, takes_code: bool, span: Span) {
-        let said = |words: &Vec<Field>| {
-            let texts: Vec<String> = words.iter().map(|word| script(word).unwrap_or_default()).collect();
-            texts.join(" ").replace("\\n", "\n")
-        };
-        let texts = match self.input.clone() {
-            Some(text) => vec![text],
+        let said = |words: &Vec<Field>| Script::of(words).text.replace("\\n", "\n");
+        let texts = match &self.input {
+            Some(text) => vec![Script::of([text]).text],
             None if takes_code => self.said.iter().map(said).collect(),
             None => Vec::new(),
         };
@@ -49,7 +50,11 @@ impl Walk<'_> {
         if !self.spend(text.len(), span) {
             return;
         }
-        let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter);
+        if RUNNERS.iter().any(|name| text.contains(name)) {
+            self.say_code(text, span);
+        }
+        let text = &script::filled(text);
+        let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter) || is_sign(letter);
         let words = text.split(|letter| !of_path(letter));
         let paths = words.filter(|word| word.contains('/') && !word.starts_with("//"));
         let named: BTreeSet<&str> = paths.chain(quoted_names(text, is_python)).collect();
@@ -57,12 +62,36 @@ impl Walk<'_> {
             return self.touch(&Field::any(span), Access::Write);
         }
         for word in named {
-            self.touch(&Field::text(word, span), Access::Write);
+            self.touch(&script::field(word, span), Access::Write);
         }
         if REMOVERS.iter().any(|name| text.contains(name)) {
             let quoted = text.split(['\'', '"', '`']).skip(1).step_by(2).filter(|word| !word.is_empty());
-            quoted.take(MAX_NAMED).for_each(|word| self.touch(&Field::text(word, span), Access::Remove));
+            quoted.take(MAX_NAMED).for_each(|word| self.touch(&script::field(word, span), Access::Remove));
         }
+    }
+}
+
+impl Walk<'_> {
+    /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words.
+    pub(crate) fn say_code(&mut self, text: &str, span: Span) {
+        let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
+        let mut lines: Vec<String> = Vec::new();
+        for pair in pieces.chunks(2) {
+            let [before, word] = pair else { break };
+            match lines.last_mut() {
+                Some(line) if before.trim() == "," => line.extend([" ", *word]),
+                _ => lines.push((*word).to_owned()),
+            }
+        }
+        let worst = self.worst_so_far();
+        for line in lines.iter().filter(|line| line.contains(' ')).take(MAX_NAMED) {
+            let program = line.split_whitespace().next().unwrap_or_default();
+            if self.knows(&Field::text(program, span)) {
+                let text = line.trim_end_matches('|').to_owned();
+                self.said_line(&Script { text, doubt: Doubt::Words, span });
+            }
+        }
+        self.back_to(worst);
     }
 }
 
@@ -85,7 +114,7 @@ pub(super) fn reads_code(args: &[Field]) -> bool {
 
 /// The names with an end that stand alone in quotes: `open('calc.py')`.
 fn quoted_names(text: &str, is_python: bool) -> impl Iterator<Item = &str> {
-    let of_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    let of_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter) || is_sign(letter);
     let named = move |piece: &&str| {
         let end = piece.trim_start_matches('.').split_once('.').map_or("", |(_, end)| end);
         !end.is_empty() && piece.len() <= MAX_NAME && piece.chars().all(of_name)

@@ -77,7 +77,7 @@ impl Walk<'_> {
             && scan.options.iter().any(|given| matches!(given.name.as_str(), "v" | "V"));
         if rule.wraps.is_some() && !asks {
             keep_worse(&mut worst, self.wrap(name, rule, &scan, span));
-            let any = |field: &Field| field.many && field.bits.contains(&Bit::Any);
+            let any = |field: &Field| field.many && field.bits.iter().any(Bit::is_made);
             if scan.command.is_empty() && args.iter().any(any) {
                 self.wrapped(&[Field::any(span)], span);
             }
@@ -345,7 +345,9 @@ impl Walk<'_> {
     }
 
     pub(super) fn touch_unknown(&mut self, name: &str, args: &[Field]) {
-        for field in args.iter().filter(|field| !field.start().starts_with('-')) {
+        // Of a word that is wholly given to the line, nobody knows whether it is a path.
+        let given = |field: &Field| field.bits.iter().all(|bit| *bit == Bit::Given);
+        for field in args.iter().filter(|field| !field.start().starts_with('-') && !given(field)) {
             if name == "git" {
                 self.touch_guess(&git::pathspec(field), Access::Write)
             } else {
@@ -415,7 +417,7 @@ fn asked(rule: &Rule, args: &[Field]) -> Option<Finding> {
 
 /// Whether a piece of a word may hold data of this machine.
 fn is_local(bit: &Bit) -> bool {
-    matches!(bit, Bit::Any | Bit::Tame | Bit::Glob | Bit::Plain | Bit::Branch)
+    bit.is_made() || matches!(bit, Bit::Tame | Bit::Glob | Bit::Plain | Bit::Here | Bit::Branch)
 }
 
 /// Whether a value switches its option off.

@@ -3,10 +3,11 @@
 use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{Access, Verdict};
 
-use super::said::spoken;
+use crate::expand;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::output::{is_connection, is_harmless_output};
+use crate::scope::Scope;
 use crate::tree::{Operation, Piece, Redirection, Word};
 use crate::walk::Walk;
 
@@ -101,7 +102,7 @@ impl Walk<'_> {
     /// A path that starts with known text, or that comes from outside the line.
     fn is_ordinary_path(&self, redirection: &Redirection, field: &Field) -> bool {
         let known_start = match field.bits.first() {
-            Some(Bit::Plain | Bit::Home) => !ends_as_connection(field.bits.get(1..).unwrap_or(&[])),
+            Some(Bit::Plain | Bit::Home | Bit::Here) => !ends_as_connection(field.bits.get(1..).unwrap_or(&[])),
             Some(Bit::Number) => true,
             _ => !field.start().is_empty() && !"/dev/tcp/".starts_with(&field.start().replace("//", "/")),
         };
@@ -164,22 +165,11 @@ fn input_place(redirections: &[Redirection]) -> Option<usize> {
     })
 }
 
-/// The text of the line itself that a command gets on its standard input.
-pub(super) fn script(redirections: &[Redirection], kept: &[(String, EngineWord)]) -> Option<String> {
+/// The text of the line that a command gets on its standard input.
+pub(super) fn said(redirections: &[Redirection], scope: &Scope) -> Option<Field> {
     let input = input(redirections)?;
-    match kept.get(input_place(redirections)?) {
-        Some((_, EngineWord::Known(text))) if input.operator == "<<<" => Some(text.clone()),
-        _ => input.body.as_ref()?.get()?.literal().map(|(text, _)| text),
-    }
-}
-
-/// The same, with marks for what is not known of it.
-pub(super) fn said(redirections: &[Redirection], kept: &[(String, EngineWord)]) -> Option<String> {
-    let input = input(redirections)?;
-    script(redirections, kept).or_else(|| match input.operator {
-        "<<<" => Some(spoken(&input.target)),
-        _ => input.body.as_ref()?.get().map(spoken),
-    })
+    let text = if input.operator == "<<<" { &input.target } else { input.body.as_ref()?.get()? };
+    Some(expand::single(text, scope))
 }
 
 /// Whether redirections put local data on the standard input; `None` where they leave it alone.

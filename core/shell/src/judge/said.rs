@@ -3,11 +3,11 @@
 
 use phasegate_core::analysis::Status;
 
-use crate::check::command::script;
+use super::text::Runs;
 use crate::field::Field;
 use crate::guard;
 use crate::parse::{self, Dialect};
-use crate::tree::{Piece, Span, Word};
+use crate::script::{Doubt, Script};
 use crate::walk::Walk;
 
 /// The most texts that are kept.
@@ -25,8 +25,8 @@ impl Walk<'_> {
     /// Keeps what a program prints, and the values that it gives to variables.
     pub(crate) fn say(&mut self, program: &str, words: &[Field]) {
         for field in words.iter().filter(|_| NAMERS.contains(&program)) {
-            let value = field.known().and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
-            value.into_iter().for_each(|value| self.say_text(&value, field.span));
+            let value = field.start().find('=').map(|at| field.after(at.saturating_add(1)));
+            value.into_iter().for_each(|value| self.say_text(value));
         }
         if self.said.len() < MAX_SAID && SPEAKERS.contains(&program) {
             let option = |field: &&Field| matches!(field.known(), Some("-e" | "-n" | "-E" | "-ne" | "-en" | "--"));
@@ -35,9 +35,9 @@ impl Walk<'_> {
     }
 
     /// Keeps a text that a program gets on its standard input.
-    pub(crate) fn say_text(&mut self, text: &str, span: Span) {
+    pub(crate) fn say_text(&mut self, text: Field) {
         if self.said.len() < MAX_SAID {
-            self.said.push(vec![Field::text(text, span)]);
+            self.said.push(vec![text]);
         }
     }
 
@@ -52,11 +52,7 @@ impl Walk<'_> {
             if self.is_stopped() {
                 break;
             }
-            let Some(first) = words.first() else { continue };
-            let texts: Vec<Option<String>> = words.iter().map(script).collect();
-            if let Some(texts) = texts.into_iter().collect::<Option<Vec<_>>>() {
-                self.said_line(&texts.join(" "), first.span);
-            }
+            self.said_line(&Script::of(&words));
             if words.len() > 1 {
                 self.lines_in(&words);
             }
@@ -72,8 +68,9 @@ impl Walk<'_> {
             if self.is_stopped() {
                 break;
             }
-            match script(word) {
-                Some(text) if text.trim().contains(' ') => self.said_line(&text, word.span),
+            let script = Script::of([word]);
+            match script.text.trim() {
+                text if text.contains(' ') => self.said_line(&script),
                 _ if self.knows(word) => {
                     let rest = words.get(at..).unwrap_or(&[]);
                     let span = rest.last().map_or(word.span, |last| (word.span.0, last.span.1));
@@ -88,27 +85,25 @@ impl Walk<'_> {
         self.status = status;
     }
 
-    /// Judges a text that may be run, if it is a line at all.
-    pub(super) fn said_line(&mut self, text: &str, span: Span) {
-        let text = PLACES.iter().fold(text.replace("\\n", "\n"), |text, place| text.replace(place, VALUE));
-        if guard::check(&text).is_err() || parse::parse_inner(&text, Some(span), 0, Dialect::Bash).is_err() {
+    /// Judges a text that may be run, if it is a line at all. What its holes are, the line says elsewhere.
+    pub(crate) fn said_line(&mut self, script: &Script) {
+        let text = script.text.replace("\\n", "\n");
+        // What ends a command and a quote before it may stand at its start.
+        let text = text.trim_start_matches(['\'', '"', ')', ';', '&', '|', ' ', '\n']);
+        let text = PLACES.iter().fold(text.to_owned(), |text, place| text.replace(place, VALUE));
+        if guard::check_script(&text).is_err()
+            || parse::parse_inner(&text, Some(script.span), 0, Dialect::Bash).is_err()
+        {
             return;
         }
         let status = std::mem::replace(&mut self.status, Status::Lost);
-        let dialect = std::mem::replace(&mut self.dialect, Dialect::Bash);
-        self.isolate(|walk| walk.subshell_text(&text, span, &[]));
-        self.dialect = dialect;
+        self.script(
+            &Script { text, doubt: script.doubt.min(Doubt::Words), span: script.span },
+            Runs::Apart(&[]),
+            Dialect::Bash,
+        );
         self.status = status;
     }
-}
-
-/// A text with a mark for what is not known of it.
-pub(super) fn spoken(word: &Word) -> String {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text { text, .. } => text.clone(),
-        _ => VALUE.to_owned(),
-    };
-    word.pieces.iter().map(piece).collect()
 }
 
 /// Whether a path stands for the standard input, or for what a process substitution prints.

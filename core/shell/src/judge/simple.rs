@@ -69,10 +69,9 @@ impl Walk<'_> {
         beside.extend(&self.says_of_inputs(&simple.redirections, &redirections));
         self.sources.own = beside;
         let command = engine_command(words(&fields), assignments, redirections, simple.span);
-        let script = super::redirect::script(&simple.redirections, &command.redirections);
-        self.stdin.clone_from(&script);
-        let outer =
-            std::mem::replace(&mut self.input, super::redirect::said(&simple.redirections, &command.redirections));
+        let said = super::redirect::said(&simple.redirections, &self.scope);
+        self.stdin.clone_from(&said);
+        let outer = std::mem::replace(&mut self.input, said);
         let fed = self.fed;
         self.fed = super::redirect::feeds(&simple.redirections).unwrap_or(fed);
         let own = if alone {
@@ -82,9 +81,8 @@ impl Walk<'_> {
         };
         self.note(own.clone());
         self.input = outer;
-        let unread = self.stdin.take().is_some() || script.is_none();
-        if unread && let Some(text) = super::redirect::said(&simple.redirections, &command.redirections) {
-            self.say_text(&text, simple.span);
+        if let Some(unread) = self.stdin.take() {
+            self.say_text(unread);
         }
         // What `exec` redirects lasts.
         self.fed = fed
@@ -235,7 +233,7 @@ pub(super) fn bare_name(name: &str) -> Option<&str> {
 /// The words of a command, as the engine keeps them.
 fn words(fields: &[Field]) -> Vec<EngineWord> {
     // A variable without quotes may be a program with words of its own.
-    let several = fields.first().filter(|first| first.many && first.bits.iter().all(|bit| *bit == Bit::Any));
+    let several = fields.first().filter(|first| first.many && first.bits.iter().all(Bit::is_made));
     several.map(Field::to_word).into_iter().chain(worded(fields)).collect()
 }
 

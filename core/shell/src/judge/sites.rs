@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::field::Bit;
+use crate::judgement::Trust;
 use crate::scope::{Names, Scope};
 use crate::shape::shape;
 use crate::tree::{Command, Compound, List, Operation, Piece, Redirection, Simple, Value, Word};
@@ -271,7 +272,8 @@ fn is_number(word: &Word) -> bool {
             }
         }
         [piece @ Piece::Command { .. }] => {
-            matches!(shape(piece, &Scope::new(Names::default(), true)), Bit::Number | Bit::Numbers)
+            let distrusts = Trust { repository: false, ..Trust::default() };
+            matches!(shape(piece, &Scope::new(Names::default(), &distrusts)), Bit::Number | Bit::Numbers)
         }
         _ => false,
     }

@@ -1,10 +1,10 @@
 //! Words in the walk: what runs while they are expanded, and what they become.
 
-use super::said::spoken;
 use crate::expand;
 use crate::field::{Field, any};
 use crate::finding::Finding;
 use crate::parse::Dialect;
+use crate::script::Script;
 use crate::tree::{List, Operation, Parameter, Piece, Span, Word};
 use crate::walk::Walk;
 use phasegate_core::analysis::Verdict;
@@ -100,13 +100,14 @@ impl Walk<'_> {
     /// A value that the line gives where a variable has none: what a shell may read, and without quotes words that may be a
     /// command.
     fn say_value(&mut self, value: &Word, quoted: bool, span: Span) {
-        let text = spoken(value);
-        if !quoted && text.trim().contains(' ') {
+        let text = Field { span, ..expand::single(value, &self.scope) };
+        let script = Script::of([&text]);
+        if !quoted && script.text.trim().contains(' ') {
             let worst = self.worst_so_far();
-            self.said_line(&text, span);
+            self.said_line(&script);
             self.back_to(worst);
         }
-        self.say_text(&text, span);
+        self.say_text(text);
     }
 
     /// Judges commands that run in a shell of their own.

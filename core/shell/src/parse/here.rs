@@ -4,8 +4,9 @@ use std::cell::OnceCell;
 use std::mem;
 use std::rc::Rc;
 
+use super::word::push_text;
 use super::{Parsed, Parser, Pending};
-use crate::tree::{Piece, Redirection, Word};
+use crate::tree::{Redirection, Word};
 
 /// Longer operators first.
 const OPERATORS: [&str; 12] = ["&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
@@ -93,16 +94,15 @@ impl Parser<'_> {
             let start = self.at;
             let text = self.body_text(&pending)?;
             let span = self.span(start);
-            let pieces = if pending.quoted {
-                vec![Piece::Text { text, quoted: true }]
+            let mut pieces = Vec::new();
+            if pending.quoted {
+                push_text(&mut pieces, &text, true);
             } else {
                 let mut inner = Parser::new(&text, Some(span), self.depth, self.dialect);
-                let mut pieces = Vec::new();
                 while inner.peek().is_some() {
                     inner.quoted_piece(&mut pieces, b'\\')?;
                 }
-                pieces
-            };
+            }
             // The cell is new and filled here only.
             let _ = pending.body.set(Word { pieces, span });
         }

@@ -4,6 +4,7 @@ use std::mem;
 
 use super::word::push_text;
 use super::{Parsed, Parser, parse_inner};
+use crate::guard::{FIRST_SIGN, is_sign};
 use crate::tree::{List, Piece, Word};
 
 impl<'a> Parser<'a> {
@@ -118,7 +119,15 @@ impl<'a> Parser<'a> {
                 Some(parameter) => pieces.push(Piece::Parameter(Box::new(parameter))),
                 None => {
                     self.advance(1);
-                    push_text(pieces, "$", quoted);
+                    // With a hole behind it, it is the value of what that names.
+                    match self.rest().chars().next().filter(|next| is_sign(*next)) {
+                        Some(sign) => self.advance(sign.len_utf8()),
+                        None => {
+                            push_text(pieces, "$", quoted);
+                            return Ok(());
+                        }
+                    }
+                    push_text(pieces, FIRST_SIGN.encode_utf8(&mut [0; 4]), quoted);
                 }
             },
         }
@@ -228,7 +237,11 @@ impl<'a> Parser<'a> {
         if bytes.contains(&0) {
             return self.fail("a quoted text holds a zero byte", start);
         }
-        String::from_utf8(bytes).or_else(|_| self.fail("a quoted text is not valid UTF-8", start))
+        match String::from_utf8(bytes) {
+            Ok(text) if text.contains(is_sign) => self.fail("an escape in `$'...'` is not read", start),
+            Ok(text) => Ok(text),
+            Err(_) => self.fail("a quoted text is not valid UTF-8", start),
+        }
     }
 
     fn ansi_escape(&mut self, bytes: &mut Vec<u8>, start: usize) -> Parsed<()> {

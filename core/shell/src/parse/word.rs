@@ -2,10 +2,28 @@
 
 use super::command::is_meta;
 use super::{Parsed, Parser};
-use crate::tree::{Piece, Word};
+use crate::guard::is_sign;
+use crate::tree::{Operation, Parameter, Piece, Word};
+
+/// Appends text, with a parameter for each hole in it.
+pub(super) fn push_text(pieces: &mut Vec<Piece>, text: &str, quoted: bool) {
+    let mut rest = text;
+    while let Some((at, sign)) = rest.char_indices().find(|(_, letter)| is_sign(*letter)) {
+        let (before, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        if at > 0 {
+            push_known(pieces, before, quoted);
+        }
+        let name = sign.to_string();
+        rest = after.strip_prefix(sign).unwrap_or("");
+        pieces.push(Piece::Parameter(Box::new(Parameter { name, quoted, index: None, operation: Operation::Plain })));
+    }
+    if !rest.is_empty() || text.is_empty() {
+        push_known(pieces, rest, quoted);
+    }
+}
 
 /// Appends text, joined with the text before it where both are quoted alike.
-pub(super) fn push_text(pieces: &mut Vec<Piece>, text: &str, quoted: bool) {
+fn push_known(pieces: &mut Vec<Piece>, text: &str, quoted: bool) {
     if let Some(Piece::Text { text: last, quoted: same }) = pieces.last_mut()
         && *same == quoted
     {

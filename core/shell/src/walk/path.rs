@@ -1,13 +1,12 @@
 //! A word as a path, from the folder the line started in.
 
-use crate::field::{Bit, Field};
+use crate::field::Field;
 use crate::judgement::{Pattern, Piece};
 use crate::scope::Scope;
 
 /// The paths a word can stand for at this place in the line: one for each folder the line may be in.
 pub(super) fn paths(scope: &Scope, field: &Field) -> Vec<Pattern> {
-    let absolute = matches!(field.bits.first(), Some(Bit::Home)) || field.start().starts_with('/');
-    if absolute {
+    if field.is_absolute() {
         return vec![tidy(field.to_pattern())];
     }
     scope
