@@ -9,6 +9,7 @@
 
 mod bash;
 mod corpus;
+mod holes;
 mod paths;
 mod python;
 mod steps;
