@@ -213,6 +213,25 @@ pub(crate) fn for_a_person(command: &str, runtime: &Runtime, project: &Project) 
     sign.map_or(Ok(()), |sign| Err(refused_to_agent(command, &sign)))
 }
 
+/// Does what changes the configs for a person, who accepts by that what they then are; but not what waited before.
+///
+/// # Errors
+///
+/// As for what is done, or the project's journal cannot be used.
+pub(crate) fn accepting<T>(
+    runtime: &Runtime,
+    project: &Project,
+    change: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let waited = runtime.offer(project).map_or(true, |offer| offer.is_some());
+    let done = change()?;
+    if !waited {
+        // What cannot decide waits, and the next session says why.
+        let _ = runtime.accept(project);
+    }
+    Ok(done)
+}
+
 /// Checks that standard input is a terminal: a command that helps where nothing shows whether an agent is at work.
 ///
 /// # Errors

@@ -24,7 +24,7 @@ use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
 use phasegate_runtime::project::{Remembered, every_project};
 
-use super::control::{for_a_person, refused_to_agent};
+use super::control::{accepting, for_a_person, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -72,7 +72,10 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if !args.dry_run && changed {
         plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
         plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
-        plans.iter().try_for_each(|plan| apply::write(&plan.changes))?;
+        if let Some(Plan { setting, .. }) = plans.first() {
+            let write = || plans.iter().try_for_each(|plan| apply::write(&plan.changes));
+            accepting(&setting.runtime, &setting.project, write)?;
+        }
         plans.iter().try_for_each(|plan| remember(&plan.setting))?;
     }
     report::report(&plans, &config)?;

@@ -1,14 +1,14 @@
 //! `phasegate reload`: applies the current configs to live sessions.
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::event::By;
 use phasegate_core::policy::Mode;
+use phasegate_runtime::accepted::Offer;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::{Project, Runtime};
 use phasegate_shell::Readers;
 use serde_json::{Value, json};
 
-use super::control::{Target, give, in_full};
+use super::control::{Target, give, in_full, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -38,7 +38,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project"));
     }
-    let (less, unjudged) = (runtime.weaker(&project)?, runtime.unjudged(&project)?);
+    let (servers, unjudged) = (runtime.other_servers(&project)?, runtime.unjudged(&project)?);
+    // What was accepted and is gone is no reason to accept nothing anew.
+    let offer = runtime.offer(&project).unwrap_or(None);
     let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
     for reload in &due {
         if !args.dry_run {
@@ -48,41 +50,50 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             print(context, reload);
         }
     }
+    let difference = offer.as_ref().map(|offer| offer.difference.clone()).unwrap_or_default();
+    let what =
+        [("the configs", difference), ("how servers are started", servers), ("calls that ran unjudged", unjudged)];
+    let what: Vec<_> = what.into_iter().filter(|(_, what)| !what.is_empty()).collect();
     if !args.dry_run {
-        accept(
-            context,
-            &runtime,
-            &project,
-            &[("the configs ask for less than before", less), ("calls ran unjudged", unjudged)],
-        )?;
+        accept(&runtime, &project, what.is_empty())?;
     }
-    finish(args, context, &due);
+    for (name, what) in what.iter().filter(|_| !context.out.json) {
+        let word = if args.dry_run { "waits" } else { "accepted" };
+        context.out.line(format_args!("{word}: {name}: {}", what.join("; ")));
+    }
+    let found = Found { due, offer, nothing: what.is_empty() };
+    finish(args, context, &found);
     Ok(Exit::Done)
 }
 
-/// Accepts what a person must accept: that the configs ask for less than before, and that calls ran unjudged. A session
-/// that read the configs anew has accepted it already.
-fn accept(context: &Context, runtime: &Runtime, project: &Project, all: &[(&str, Vec<String>)]) -> Result<(), Failure> {
-    if all.iter().all(|(_, what)| what.is_empty()) || runtime.command_by(project)? != By::Human {
-        return Ok(());
-    }
-    runtime.accept(project)?;
-    for (why, what) in all.iter().filter(|(_, what)| !what.is_empty() && !context.out.json) {
-        context.out.line(format_args!("accepted, though {why}: {}", what.join("; ")));
-    }
-    Ok(())
+/// What there is to reload and to accept.
+struct Found<'a> {
+    due: Vec<&'a Reload>,
+    offer: Option<Offer>,
+    /// Whether nothing waits for a person.
+    nothing: bool,
 }
 
-fn finish(args: &Args, context: &Context, due: &[&Reload]) {
+/// Accepts what is there, for new sessions too. A session that read the configs anew has accepted them already.
+fn accept(runtime: &Runtime, project: &Project, nothing: bool) -> Result<(), Failure> {
+    match runtime.sign_of_an_agent(project)? {
+        Some(_) if nothing => Ok(()),
+        Some(sign) => Err(refused_to_agent("reload", &sign)),
+        None => Ok(runtime.accept(project)?),
+    }
+}
+
+fn finish(args: &Args, context: &Context, found: &Found<'_>) {
     let out = context.out;
     if out.json {
-        let sessions: Vec<_> = due.iter().map(|reload| as_json(reload)).collect();
-        out.value(&json!({"dry_run": args.dry_run, "sessions": sessions}));
-    } else if due.is_empty() {
+        let sessions: Vec<_> = found.due.iter().map(|reload| as_json(reload)).collect();
+        let offer = found.offer.as_ref().map(|offer| json!({"difference": offer.difference, "digest": offer.digest}));
+        out.value(&json!({"dry_run": args.dry_run, "sessions": sessions, "offer": offer}));
+    } else if found.due.is_empty() && found.nothing {
         out.line("nothing to reload: every session uses the current configs");
     } else if args.dry_run {
         out.line("nothing was changed (`--dry-run`)");
-    } else {
+    } else if !found.due.is_empty() {
         out.line(
             "reloaded; live runs keep the version of their skill until they end (`phasegate deactivate` ends one)",
         );

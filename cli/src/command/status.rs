@@ -8,6 +8,7 @@ mod text;
 use phasegate_adapter::Problem;
 use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::pins::approval_name;
+use phasegate_runtime::accepted::Choice;
 use phasegate_runtime::policy_store::{Current, summary};
 use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
 use phasegate_runtime::{Project, Runtime};
@@ -104,7 +105,8 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let remembered = project.remembered()?;
     let (mut by_itself, mut access) = (Vec::new(), AccessMode::Normal);
     let mut budgets = Budgets { all: Vec::new(), now: (runtime.now)() };
-    let (state, text) = match runtime.current(project)? {
+    let Choice { current, offer, .. } = runtime.chosen(project)?;
+    let (state, text) = match current {
         Current::Ready(ready) => {
             let alone = ready.policy.skills.iter().filter(|skill| !skill.is_invoked());
             by_itself.extend(alone.map(|skill| skill.name.clone()));
@@ -129,5 +131,5 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let mut adapters = phasegate_adapters::all();
     adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
     let invocation = invocation(&adapters, "NAME");
-    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation })
+    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer })
 }

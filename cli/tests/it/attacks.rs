@@ -126,11 +126,25 @@ fn play(world: &World, attack: &Attack, input: &Value, id: &str) -> &'static str
         (None, Some(tool)) => asked(world, attack, tool, input, id),
         _ => panic!("{}: either a tool or a line", attack.what),
     };
-    match (passed, stands(world) && kept(world) == before) {
+    let (after, stands) = (kept(world), stands(world));
+    // The first two are the configs, whose accepted form decides.
+    let rest = |all: &[Option<Vec<u8>>]| all[2..].to_vec();
+    match (passed, stands && after == before) {
         (false, _) => "denied",
         (true, true) => "stands",
+        (true, false) if stands && rest(&after) == rest(&before) && next_stands(world, id) => "waits",
         (true, false) => "through",
     }
+}
+
+/// Whether the next session tells its user that a change waits, and denies what this one denies.
+fn next_stands(world: &World, id: &str) -> bool {
+    let session = format!("next-{id}");
+    let told = world.start(&session);
+    world.call(&session, "start", "Skill", json!({"skill": "careful"}));
+    let input = json!({"file_path": "notes.md", "old_string": "x", "new_string": "y"});
+    let denied = matches!(reply(&world.call(&session, "probe", "Edit", input)), Reply::Denied(_));
+    denied && String::from_utf8_lossy(&told.stdout).contains("stay in force")
 }
 
 /// Does something while a call that can run programs is open.
@@ -181,7 +195,7 @@ fn every_attack_ends_as_the_table_says() {
             if outcome != attack.outcome {
                 wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
             }
-            if outcome == "through" {
+            if matches!(outcome, "through" | "waits") {
                 world = self::world();
             }
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::{SKILL, World};
 
 /// A world that `init` wired, with a client on its `PATH` that says this version.
 fn wired(version: &str) -> World {
@@ -102,7 +102,7 @@ fn each_way_in_which_the_guard_is_not_there_is_a_problem() {
     let gone = wired("2.1.329");
     gone.frame("s", "SessionStart", json!({"source": "startup"}));
     fs::remove_dir_all(gone.root().join(".phasegate")).unwrap();
-    says(&found(&doctor(&gone, &[], 1), "problem"), "policy: the project is guarded but has no config");
+    says(&found(&doctor(&gone, &[], 1), "problem"), "the accepted ones stay in force: the files are gone");
 }
 
 #[test]
@@ -174,7 +174,8 @@ fn state_that_others_may_write_is_a_problem() {
 fn a_session_that_goes_by_an_earlier_policy_is_noted() {
     let world = wired("2.1.329");
     world.frame("s", "SessionStart", json!({"source": "startup"}));
-    world.write(".phasegate/config.yaml", "mode: warn\n");
+    world.write(".phasegate/skills/more.yaml", &SKILL.replace("skill: careful", "skill: more"));
+    world.frame("next", "SessionStart", json!({"source": "startup"}));
     says(&found(&doctor(&world, &[], 0), "note"), "it uses an earlier policy");
 }
 

@@ -77,8 +77,9 @@ fn a_journal_that_cannot_be_read_or_locked_denies_also_where_only_warnings_are_r
 
 #[test]
 fn a_mistake_in_a_config_denies_in_warn_mode_only_where_it_may_ask_for_block_mode() {
+    // Nobody has accepted anything yet.
     let world = World::guarded("warn");
-    start(&world, "s");
+    world.run(&["init", "claude-code", "--no-user"], 0);
     for (number, config, denies) in [
         (0, "mode: Block\n", true),
         (1, "mode:\n  Block\n", true),
@@ -227,14 +228,17 @@ fn a_journal_cut_back_to_before_an_activation_is_noticed() {
 }
 
 #[test]
-fn a_config_that_was_emptied_denies_until_it_says_something_again() {
+fn a_config_that_was_emptied_is_accepted_by_nobody() {
     let world = World::unguarded();
     world.run(&["init", "claude-code", "--skill", "lsp-refactor", "--mode", "block"], 0);
     start(&world, "one");
     world.write(".phasegate/config.yaml", "");
-    start(&world, "two");
-    denied(&world.call("two", "t1", "Edit", edit()), "policy-missing");
+    let told = String::from_utf8(start(&world, "two").stdout).unwrap();
+    assert!(told.contains("stay in force") && told.contains("block mode is gone"), "{told}");
+    let refused = world.phasegate(&["reload"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("policy-missing"), "{refused:?}");
     world.write(".phasegate/config.yaml", "mode: warn\n");
+    world.run(&["reload"], 0);
     start(&world, "three");
     assert_eq!(reply(&world.call("three", "t1", "Edit", edit())), Reply::Silent, "a person lowered the mode");
 }

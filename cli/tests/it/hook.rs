@@ -44,7 +44,7 @@ fn sessions_of_one_project_do_not_see_each_other() {
 }
 
 #[test]
-fn a_live_session_keeps_its_policy_until_it_starts_again() {
+fn a_live_session_keeps_its_policy_until_a_person_accepts_another() {
     let world = World::guarded("block");
     begin(&world, "s");
     let other =
@@ -53,18 +53,21 @@ fn a_live_session_keeps_its_policy_until_it_starts_again() {
     assert!(!matches!(reply(&world.call("s", "t1", "Grep", json!({}))), Reply::Denied(_)));
     world.frame("s", "SessionStart", json!({"source": "resume"}));
     assert!(!matches!(reply(&world.call("s", "t2", "Grep", json!({}))), Reply::Denied(_)), "the run keeps its skill");
+    world.run(&["reload"], 0);
     world.run(&["deactivate", "--session", "s"], 0);
     world.run(&["activate", "careful", "--session", "s"], 0);
     denied(&world.call("s", "t3", "Grep", json!({})), "not-done");
 }
 
 #[test]
-fn a_config_that_is_gone_denies_and_is_forgotten_only_by_undoing_init() {
+fn a_config_that_is_gone_stays_in_force_and_is_forgotten_only_by_undoing_init() {
     let world = World::guarded("block");
     begin(&world, "s");
     fs::remove_dir_all(world.root().join(".phasegate")).unwrap();
     denied(&world.call("s", "t1", "Edit", edit()), "not-done");
-    denied(&world.call("new", "t1", "Read", json!({})), "policy-missing");
+    assert!(!matches!(reply(&world.call("new", "t1", "Read", json!({}))), Reply::Denied(_)));
+    world.call("new", "t2", "Skill", json!({"skill": "careful"}));
+    denied(&world.call("new", "t3", "Edit", edit()), "not-done");
     world.run(&["init", "claude-code", "--undo"], 0);
     assert_eq!(reply(&world.call("newer", "t1", "Read", json!({}))), Reply::Silent);
 }

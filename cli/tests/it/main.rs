@@ -7,6 +7,7 @@
     reason = "a test says what is wrong by failing"
 )]
 
+mod accepted;
 mod approvals;
 mod attacks;
 mod audit;

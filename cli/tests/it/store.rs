@@ -157,7 +157,7 @@ fn without_any_state_a_session_under_way_is_only_told_in_warn_mode_or_after_init
 }
 
 #[test]
-fn a_memory_that_is_gone_with_the_config_is_missed_until_init_is_undone() {
+fn a_memory_that_is_gone_with_the_config_is_written_anew_until_init_is_undone() {
     let world = World::unguarded();
     world.run(&["init", "claude-code", "--skill", "lsp-verify", "--mode", "block"], 0);
     world.start("s");
@@ -167,11 +167,10 @@ fn a_memory_that_is_gone_with_the_config_is_missed_until_init_is_undone() {
     fs::remove_file(&memory).unwrap();
     assert_eq!(reply(&world.call("s", "t1", "Read", read())), Reply::Silent, "the config is there");
     fs::rename(&config, &moved).unwrap();
-    world.start("new");
-    denied(&world.call("new", "t", "Read", read()), "state-missing");
-    fs::write(&memory, remembered).unwrap();
-    fs::set_permissions(&memory, fs::Permissions::from_mode(0o600)).unwrap();
-    denied(&world.call("new", "t", "Read", read()), "policy-missing");
+    let told = String::from_utf8(world.start("new").stdout).unwrap();
+    assert!(told.contains("the files are gone"), "{told}");
+    assert_eq!(reply(&world.call("new", "t", "Read", read())), Reply::Silent, "what was accepted decides");
+    assert_eq!(fs::read(&memory).unwrap(), remembered);
     fs::rename(&moved, &config).unwrap();
     world.run(&["init", "claude-code", "--undo"], 0);
     world.start("later");

@@ -36,7 +36,7 @@ fn a_result_of_a_call_that_was_never_judged_is_told_until_a_person_accepts_it() 
         let what = "the call `t1` of Bash in session `s`";
         assert!(doctor(&world).contains(what), "{mode}");
         let answer = world.run(&["reload"], 0);
-        assert!(answer.contains("accepted, though calls ran unjudged") && answer.contains(what), "{mode}: {answer}");
+        assert!(answer.contains("accepted: calls that ran unjudged") && answer.contains(what), "{mode}: {answer}");
         assert!(!doctor(&world).contains(what), "{mode}");
     }
 }

@@ -1,4 +1,4 @@
-//! A policy that asks for less than before: the person is told when a session starts, until they accept it.
+//! Configs that ask for less than before: the person is told when a session starts, until they accept it.
 
 use serde_json::{Value, json};
 
@@ -42,14 +42,11 @@ fn less_is_told_at_each_start_and_by_the_doctor_until_a_person_accepts_it() {
         world.write(path, &text);
         for session in ["second", "third"] {
             let told = told(&world, session);
-            assert!(told.contains("asks for less") && told.contains(what), "{what}: {told:?}");
+            assert!(told.contains("stay in force") && told.contains(what), "{what}: {told:?}");
         }
         assert!(doctor(&world).contains(what), "{what}");
         let answer = world.run(&["reload"], 0);
-        assert!(
-            answer.contains("accepted, though the configs ask for less") && answer.contains(what),
-            "{what}: {answer}"
-        );
+        assert!(answer.contains("accepted: the configs") && answer.contains(what), "{what}: {answer}");
         assert_eq!(told(&world, "fourth"), "", "{what}");
         assert!(!doctor(&world).contains(what), "{what}");
     }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::matcher::same_server;
+use serde::{Deserialize, Serialize};
 
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// The project's.
     Project,
@@ -16,7 +18,8 @@ pub enum Level {
 }
 
 /// What a text is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// `config.yaml`: mode, `use`, what holds for every skill.
     Settings,
@@ -33,7 +36,7 @@ pub enum Kind {
 }
 
 /// A config text with its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// The path as shown in diagnostics.
     pub path: String,

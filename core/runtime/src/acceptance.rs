@@ -1,15 +1,16 @@
 //! What a person must accept: policies that ask for less than before, and calls that ran unjudged (rules 4).
 
 use phasegate_adapter::Problem;
-use phasegate_core::Durability;
+use phasegate_core::{Code, Durability};
 use phasegate_formats::journal::Entry;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::{Journal, read_last};
 use phasegate_store::state::JournalState as _;
 use serde_json::json;
 
+use crate::accepted::Choice;
 use crate::deadline::{Deadline, LIMIT};
-use crate::policy_store::{Current, Ready};
+use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::servers::definitions;
@@ -20,21 +21,19 @@ impl Runtime {
     /// How much these configs of a project ask for.
     #[must_use]
     pub fn strength(&self, project: &Project, ready: &Ready) -> Strength {
-        Strength::of(ready, definitions(self.platforms.places(), &self.locations.home, &project.root))
+        Strength::of(ready, Some(definitions(self.platforms.places(), &self.locations.home, &project.root)))
     }
 
-    /// In what the configs of a project ask for less than those that were accepted.
+    /// How servers are started otherwise than a person accepted, each as a fragment.
     ///
     /// # Errors
     ///
     /// `state-unreadable`, `state-version`, `state-exposed`: the project's journal cannot be read.
-    pub fn weaker(&self, project: &Project) -> Result<Vec<String>, Problem> {
+    pub fn other_servers(&self, project: &Project) -> Result<Vec<String>, Problem> {
         let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
         let Some(before) = kept.and_then(|kept| kept.strength) else { return Ok(Vec::new()) };
-        Ok(match self.current(project)? {
-            Current::Ready(ready) => self.strength(project, &ready).less_than(&before),
-            Current::Unguarded | Current::Invalid { .. } => Vec::new(),
-        })
+        let servers = definitions(self.platforms.places(), &self.locations.home, &project.root);
+        Ok(Strength { servers: Some(servers), ..before.clone() }.other_servers(&before))
     }
 
     /// The calls of a project that ran though the guard never judged them, as fragments, until a person accepts that.
@@ -50,21 +49,35 @@ impl Runtime {
         Ok(calls.iter().map(told).collect())
     }
 
-    /// Accepts for a person what the configs of a project ask for now, and that calls ran unjudged. Nothing is written
-    /// where there is nothing to accept.
+    /// Accepts for a person the configs that are there, how servers are started, and that calls ran unjudged. Nothing is
+    /// written where there is nothing to accept, or no session has begun: the first one accepts what it sees.
     ///
     /// # Errors
     ///
-    /// `state-not-saved`, `state-busy`, `state-unreadable`, `state-version`: the project's journal cannot be used.
+    /// `policy-invalid`, `policy-missing`: the configs cannot decide. `state-not-saved`, `state-busy`, `state-unreadable`,
+    /// `state-version`: the project's journal cannot be used.
     pub fn accept(&self, project: &Project) -> Result<(), Problem> {
-        let current = if self.weaker(project)?.is_empty() { Current::Unguarded } else { self.current(project)? };
+        let Some(kept) = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state) else {
+            return Ok(());
+        };
+        let Choice { current, texts, .. } = self.offered(project)?;
+        let strength = match &current {
+            Current::Ready(ready) => Some(self.strength(project, ready)),
+            Current::Unguarded if project.remembered()?.is_none() => None,
+            Current::Unguarded => return Err(gone(project)),
+            Current::Invalid { diagnostics, .. } => {
+                return Err(Problem::new(Code::PolicyInvalid, summary(diagnostics)));
+            }
+        };
         let mut changes = Vec::new();
-        let mut policy = String::new();
-        if let Current::Ready(ready) = current {
-            changes.push(ProjectChange::Strength(Some(Box::new(self.strength(project, &ready)))));
-            policy.clone_from(&ready.policy.version);
+        if kept.accepted.as_ref() != Some(&texts.accepted) {
+            texts.keep(&self.locations, &FileStore)?;
+            changes.push(ProjectChange::Accepted(Some(texts.accepted)));
         }
-        if !self.unjudged(project)?.is_empty() {
+        if strength.is_some() && kept.strength != strength {
+            changes.push(ProjectChange::Strength(strength.map(Box::new)));
+        }
+        if !kept.unjudged.is_empty() {
             changes.push(ProjectChange::Unjudged(Vec::new()));
         }
         if changes.is_empty() {
@@ -72,16 +85,27 @@ impl Runtime {
         }
         let (mut journal, mut state) =
             Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &Deadline::new(LIMIT))?;
-        changes.push(ProjectChange::Synced(journal.seq() + 1));
+        changes.push(ProjectChange::Synced(state.base + journal.seq() + 1));
         changes.iter().for_each(|change| state.apply(change));
+        let policy = match &current {
+            Current::Ready(ready) => ready.policy.version.clone(),
+            _ => journal.policy().to_string(),
+        };
         let entry = Entry {
             time: (self.now)(),
             engine: env!("CARGO_PKG_VERSION").to_string(),
-            policy: if policy.is_empty() { journal.policy().to_string() } else { policy },
+            policy,
             event: json!({"event": "policy_accepted"}),
             changes,
             ..Entry::default()
         };
         Ok(journal.append(&entry, &state, Durability::Synced)?)
     }
+}
+
+/// The problem with a guarded project whose configs are gone, where a person would accept that.
+pub(crate) fn gone(project: &Project) -> Problem {
+    let text = format!("`{}` was guarded and has no config any more", project.root.display());
+    let way = "restore the files; `phasegate init --undo` ends the guard";
+    Problem::new(Code::PolicyMissing, text).with_remedy(way.to_string())
 }

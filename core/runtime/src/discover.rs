@@ -36,6 +36,19 @@ impl Found {
         !self.problems.is_empty() || self.files.iter().any(guards)
     }
 
+    /// Whether something of the project, or of another level, exists and could not be read.
+    pub(crate) fn problems_of(&self, project: bool) -> bool {
+        self.levels.iter().any(|level| (*level == Level::Project) == project)
+    }
+
+    /// Leaves out what could not be read of the project, or of the other levels.
+    pub(crate) fn forget_problems(&mut self, project: bool) {
+        let keep: Vec<bool> = self.levels.iter().map(|level| (*level == Level::Project) != project).collect();
+        let mut kept = keep.iter();
+        self.problems.retain(|_| kept.next().copied().unwrap_or(true));
+        self.levels.retain(|level| (*level == Level::Project) != project);
+    }
+
     /// Whether something of the project's own guards it.
     #[must_use]
     pub fn project_guards(&self) -> bool {

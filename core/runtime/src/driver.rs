@@ -34,7 +34,6 @@ use crate::integrity::{IntegrityCheck, repairable};
 use crate::lineage::{self, Origin, Reached};
 use crate::loaded::{LoadedProject, LoadedSession};
 use crate::outer;
-use crate::policy_store::Current;
 use crate::project::{Project, kept_root, session_began};
 use crate::runtime::Runtime;
 use crate::servers::is_among;
@@ -55,8 +54,6 @@ pub struct Driver<'a> {
     pub loaded: Loaded,
     /// The engine's state, as it was loaded or is after the last event.
     pub state: State,
-    /// What discovery said before the journals were opened.
-    current: Option<Current>,
     /// What configs say of failures, where they were asked.
     configs: Option<FailureMode>,
     /// What the person is to be told with the answer to this event.
@@ -159,7 +156,7 @@ impl<'a> Driver<'a> {
         let session_state = std::mem::take(&mut loaded.own.snapshot.session);
         let project_state = std::mem::take(&mut loaded.shared.snapshot.project);
         let state = State { session: session_state, project: project_state };
-        let FirstLook { current, configs, .. } = look;
+        let FirstLook { configs, .. } = look;
         Self {
             runtime,
             store,
@@ -167,7 +164,6 @@ impl<'a> Driver<'a> {
             session: session.to_string(),
             loaded,
             state,
-            current,
             configs,
             notice: None,
             client: None,

@@ -19,8 +19,6 @@ use crate::snapshot::{ProjectSnapshot, SessionSnapshot};
 /// What is known before journals are opened.
 #[derive(Clone, Debug, Default)]
 pub struct FirstLook {
-    /// What discovery said, where it had to be asked.
-    pub current: Option<Current>,
     /// What configs say of failures, where they were asked.
     pub configs: Option<FailureMode>,
     /// The failure mode until the journals are loaded; `None`: nothing says it yet.
@@ -93,7 +91,7 @@ pub fn first_look(
                 return Ok(None);
             }
             let configs = of_configs(&current);
-            FirstLook { current: Some(current), configs, failure_mode: configs }
+            FirstLook { configs, failure_mode: configs }
         }
         // The journals may hold a run in block mode.
         Ok(_) | Err(_) => FirstLook::of(FailureMode::Closed),

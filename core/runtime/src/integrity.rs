@@ -138,6 +138,7 @@ pub fn forget(project: &Project) -> Result<(), Problem> {
             let changes = vec![
                 ProjectChange::Guarded(false),
                 ProjectChange::Strength(None),
+                ProjectChange::Accepted(None),
                 ProjectChange::Synced(state.base + journal.seq() + 1),
             ];
             changes.iter().for_each(|change| state.apply(change));

@@ -9,6 +9,8 @@ use phasegate_store::state::JournalState as _;
 use crate::audit;
 use crate::project::Remembered;
 use crate::snapshot::{ProjectChange, ProjectSnapshot, SessionChange, SessionSnapshot};
+use crate::strength::Strength;
+use crate::texts::Accepted;
 
 /// A project as it is loaded.
 #[derive(Debug, Default)]
@@ -19,6 +21,15 @@ pub struct LoadedProject {
     pub pending: Vec<ProjectChange>,
     /// What is remembered of the project.
     pub remembered: Option<Remembered>,
+    /// What was noted of the configs before the event that is decided.
+    pub before: Option<Box<Noted>>,
+}
+
+/// What a journal notes of the configs.
+#[derive(Clone, Debug)]
+pub struct Noted {
+    strength: Option<Strength>,
+    accepted: Option<Accepted>,
 }
 
 /// A session as it is loaded.
@@ -71,12 +82,25 @@ impl LoadedProject {
         self.pending.push(change);
     }
 
-    /// Takes back what an event that failed noted of the policy's strength, as the end of a hook does.
-    pub fn forget_strength(&mut self) {
-        let waiting = self.pending.len();
-        self.pending.retain(|change| !matches!(change, ProjectChange::Strength(_)));
-        if self.pending.len() != waiting {
-            self.snapshot.strength = None;
+    /// Notes which configs decide from now on, and how much they ask for.
+    pub fn accept(&mut self, accepted: Option<Accepted>, strength: Option<Strength>) {
+        let now = Noted { strength: self.snapshot.strength.clone(), accepted: self.snapshot.accepted.clone() };
+        self.before.get_or_insert(Box::new(now));
+        if accepted.is_some() {
+            self.change(ProjectChange::Accepted(accepted));
+        }
+        if let Some(strength) = strength {
+            self.change(ProjectChange::Strength(Some(Box::new(strength))));
+        }
+    }
+
+    /// Takes back what an event that failed noted of the configs, as the end of a hook does.
+    pub fn forget_accepted(&mut self) {
+        let noted = |change: &ProjectChange| matches!(change, ProjectChange::Strength(_) | ProjectChange::Accepted(_));
+        let waits = self.pending.iter().any(noted);
+        if let Some(before) = self.before.take().filter(|_| waits) {
+            self.pending.retain(|change| !noted(change));
+            (self.snapshot.strength, self.snapshot.accepted) = (before.strength, before.accepted);
         }
     }
 }

@@ -10,6 +10,7 @@ use phasegate_shell::Readers;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
+use crate::acceptance::gone;
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -67,15 +68,13 @@ impl Runtime {
     /// `policy-invalid`, `policy-missing`: the configs cannot be used. `state-unreadable`, `state-version`: a journal
     /// cannot be read.
     pub fn reloads(&self, project: &Project, session: Option<&str>) -> Result<Vec<Reload>, Problem> {
-        let (policy, settings) = match self.current(project)? {
+        let (policy, settings) = match self.offered(project)?.current {
             Current::Ready(ready) => (ready.policy, ready.settings),
             Current::Invalid { diagnostics, .. } => {
                 return Err(Problem::new(Code::PolicyInvalid, summary(&diagnostics)));
             }
             Current::Unguarded if project.remembered()?.is_some() => {
-                let root = project.root.display();
-                let text = format!("`{root}` was guarded and has no config any more");
-                return Err(Problem::new(Code::PolicyMissing, text));
+                return Err(gone(project));
             }
             Current::Unguarded => (Policy::default(), KeptSettings::default()),
         };

@@ -14,7 +14,7 @@ use crate::discover::{Found, discover};
 use crate::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
 use crate::platforms::Platforms;
-use crate::policy_store::{Current, PolicyStore};
+use crate::policy_store::PolicyStore;
 use crate::project::{Project, worktree_of};
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
@@ -82,15 +82,6 @@ impl Runtime {
         // A worktree without configs of its own has those of its repository's main folder.
         let main = if found.project_guards() { None } else { worktree_of(&project.root) };
         main.map_or(found, |main| discover(&self.locations, &main, &folders))
-    }
-
-    /// What the configs of the project mean now.
-    ///
-    /// # Errors
-    ///
-    /// `state-not-saved`: a compiled policy cannot be written.
-    pub fn current(&self, project: &Project) -> Result<Current, Problem> {
-        self.policies.current(&self.discover(project))
     }
 
     /// What happens in this project to a frame whose session cannot be asked.

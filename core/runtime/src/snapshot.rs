@@ -15,6 +15,7 @@ use crate::ancestors::Process;
 use crate::policy_store::KeptSettings;
 use crate::session_index::{Rested, SessionIndex};
 use crate::strength::Strength;
+use crate::texts::Accepted;
 
 /// How many checkpoints the project keeps; the oldest go first.
 const MAX_CHECKPOINTS: usize = 256;
@@ -107,6 +108,9 @@ pub struct ProjectSnapshot {
     /// How much the policy asked for that was seen first, or that a person accepted; more if it asked for more since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// The configs that decide: those seen first, or that a person accepted, or that only asked for more since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Accepted>,
     /// The calls that ended and that the guard had never judged, since a person last accepted that; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<UnjudgedCall>,
@@ -247,6 +251,8 @@ pub enum ProjectChange {
     Lost(bool),
     /// How much the policy asks for.
     Strength(Option<Box<Strength>>),
+    /// The configs that decide.
+    Accepted(Option<Accepted>),
     /// The calls that the guard had never judged.
     Unjudged(Vec<UnjudgedCall>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
@@ -296,6 +302,7 @@ impl Tagged for ProjectChange {
             "sweep" => Self::Sweep(map.next_value()?),
             "lost" => Self::Lost(map.next_value()?),
             "strength" => Self::Strength(map.next_value()?),
+            "accepted" => Self::Accepted(map.next_value()?),
             "unjudged" => Self::Unjudged(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
@@ -381,6 +388,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Sweep(sweep) => self.sweep.clone_from(sweep),
             ProjectChange::Lost(lost) => self.lost = *lost,
             ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
+            ProjectChange::Accepted(accepted) => self.accepted.clone_from(accepted),
             ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
         }
     }
@@ -406,6 +414,7 @@ mod tests {
             ProjectChange::Sweep(Sweep { done: 1, after: "s".to_string() }),
             ProjectChange::Lost(true),
             ProjectChange::Strength(None),
+            ProjectChange::Accepted(Some(Accepted { project: "p".into(), user: "u".into() })),
             ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
             ProjectChange::Engine(engine()),
         ];

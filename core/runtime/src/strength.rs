@@ -78,7 +78,7 @@ fn is_none(count: &usize) -> bool {
 impl Strength {
     /// How much these configs ask for, where the clients start these servers.
     #[must_use]
-    pub fn of(ready: &Ready, servers: BTreeMap<String, String>) -> Self {
+    pub fn of(ready: &Ready, servers: Option<BTreeMap<String, String>>) -> Self {
         let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
         let safety = &ready.policy.safety;
         Self {
@@ -88,7 +88,7 @@ impl Strength {
             distrust_repository: ready.settings.distrust_repository,
             approves_reads: ready.policy.approve == Approve::Reads,
             classified: safety.programs.iter().chain(&safety.overrides).cloned().collect(),
-            servers: Some(servers),
+            servers,
         }
     }
 
@@ -117,8 +117,30 @@ impl Strength {
         if self.approves_reads && !before.approves_reads {
             less.push("the user is no longer asked about calls that only read (`approve: reads`)".to_owned());
         }
-        less.extend(self.unproven(before).map(|(name, is_new)| servers::notice(name, is_new)));
         less
+    }
+
+    /// In what it asks for more than `before`, each as a fragment; empty if it does not.
+    pub(crate) fn more_than(&self, before: &Self) -> Vec<String> {
+        let mut more = Vec::new();
+        if self.mode > before.mode {
+            more.push("block mode is new".to_owned());
+        }
+        for (name, is) in &self.skills {
+            match before.skills.get(name) {
+                None => more.push(format!("skill `{name}` is new")),
+                Some(was) => {
+                    more.extend(is.more_than(was).into_iter().map(|what| format!("skill `{name}` has {what}")))
+                }
+            }
+        }
+        more
+    }
+
+    /// What a person is told of servers that are not started as they were `before`, each as a fragment.
+    #[must_use]
+    pub fn other_servers(&self, before: &Self) -> Vec<String> {
+        self.unproven(before).map(|(name, is_new)| servers::notice(name, is_new)).collect()
     }
 
     /// The servers that are not started as they were `before`, and whether they are new.
@@ -153,6 +175,17 @@ impl SkillStrength {
         }
     }
 
+    fn more_than(&self, was: &Self) -> Vec<&'static str> {
+        let all = [
+            (self.mode > was.mode, "a stricter mode"),
+            (self.unlisted > was.unlisted, "fewer calls allowed that it does not list"),
+            (self.phases > was.phases, "more phases"),
+            (self.forbidden > was.forbidden, "more forbidden calls"),
+            (self.conditions > was.conditions, "more conditions"),
+        ];
+        all.into_iter().filter_map(|(more, what)| more.then_some(what)).collect()
+    }
+
     fn less_than(&self, was: &Self) -> Vec<&'static str> {
         let all = [
             (self.mode < was.mode, "a weaker mode"),
@@ -175,12 +208,8 @@ impl SkillStrength {
     }
 }
 
-/// What a person is told of a policy that asks for less.
+/// What a person is told of servers that are started in another way.
 #[must_use]
 pub fn notice(less: &[String]) -> String {
-    format!(
-        "phasegate: the policy of this project asks for less than the one that was accepted: {}. If you did not make \
-         this change, restore the configs; `phasegate reload` accepts it.",
-        less.join("; ")
-    )
+    format!("phasegate: {}. `phasegate reload` accepts it.", less.join("; "))
 }

@@ -27,6 +27,24 @@ pub fn check_own(data: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether the user owns this file or folder, or could change it; also where that is not known.
+#[must_use]
+pub fn is_own(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let owner = |path: &Path| path.metadata().map(|data| data.uid() == rustix::process::geteuid().as_raw());
+        let may = |path: &Path| rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok();
+        let own = |path: &Path| owner(path).unwrap_or(true) || may(path);
+        own(path) || path.parent().is_none_or(own)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        true
+    }
+}
+
 /// Whether a file or folder is the user's own; not known on this system.
 ///
 /// # Errors

@@ -32,12 +32,14 @@ pub(super) fn page() -> Result<Generated> {
         "# Attacks on the guard\n\n\
          Made by `cargo xtask gen` from `{TABLE}`, which `cli/tests/it/attacks.rs` plays through the real binary in block mode.\n\n\
          `denied`: phasegate denies the call. `stands`: the call runs and changes nothing that is protected.\n\
-         `through`: the attack defeats the guard or changes a protected file.\n\
+         `waits`: the configs are changed, and neither this session nor the next goes by that until a person accepts it.\n\
+         `through`: the attack defeats the guard or changes another protected file.\n\
          Programs with the user's rights can defeat the guard; another user account or managed settings prevent that.\n\n\
-         {} attacks: {} denied, {} stand, {} get through.\n\n| attack | what happened | why |\n|---|---|---|\n",
+         {} attacks: {} denied, {} stand, {} wait, {} get through.\n\n| attack | what happened | why |\n|---|---|---|\n",
         file.attack.len(),
         count("denied"),
         count("stands"),
+        count("waits"),
         count("through"),
     );
     for attack in &file.attack {

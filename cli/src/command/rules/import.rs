@@ -12,7 +12,7 @@ use phasegate_runtime::files::{Readers, replace};
 use serde_json::{Value, json};
 
 use self::cedar::Given;
-use crate::command::control::for_a_person;
+use crate::command::control::{accepting, for_a_person};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -64,7 +64,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     if args.undo {
         ours(&target)?;
-        fs::remove_file(&target).map_err(|error| Failure::new(format!("{}: {error}", target.display())))?;
+        let failed = |error| Failure::new(format!("{}: {error}", target.display()));
+        accepting(&runtime, &project, || fs::remove_file(&target).map_err(failed))?;
         context.out.line(format_args!("removed {FILE}; `phasegate reload` takes it up in live sessions"));
         return Ok(Exit::Done);
     }
@@ -93,7 +94,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", target.display()));
     fs::create_dir_all(target.parent().unwrap_or(&project.root)).map_err(failed)?;
-    replace(&target, text.as_bytes(), Readers::Default).map_err(failed)?;
+    let runtime = context.runtime()?;
+    accepting(&runtime, &project, || replace(&target, text.as_bytes(), Readers::Default).map_err(failed))?;
     context.out.note(format_args!(
         "wrote {FILE}; `phasegate reload` takes it up in live sessions, `phasegate rules import --undo` removes it"
     ));

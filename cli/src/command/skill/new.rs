@@ -14,7 +14,7 @@ use phasegate_runtime::locations::CONFIG_FOLDER;
 
 use self::quoted::plain;
 use self::steps::Steps;
-use crate::command::control::for_a_person;
+use crate::command::control::{accepting, for_a_person};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -129,8 +129,8 @@ fn write(context: &Context, name: &str, text: &str) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("there is a skill `{}`", path.display())).with_help("choose another name"));
     }
     let failed = |error: std::io::Error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
-    fs::create_dir_all(&folder).map_err(failed)?;
-    fs::write(&path, text).map_err(failed)?;
+    let write = || fs::create_dir_all(&folder).and_then(|()| fs::write(&path, text)).map_err(failed);
+    accepting(&runtime, &project, write)?;
     context.out.line(format_args!("wrote {}", path.strip_prefix(&project.root).unwrap_or(&path).display().bold()));
     context.out.line("  change it, then run `phasegate check`; `phasegate init`, once, has a client guarded by it");
     context.out.line("  `phasegate check --tests` plays transcripts in `.phasegate/tests` that say what they expect");

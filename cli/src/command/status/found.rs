@@ -8,6 +8,7 @@ use phasegate_adapter::Problem;
 use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
+use phasegate_runtime::accepted::Offer;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
 use serde_json::{Value, json};
@@ -94,6 +95,8 @@ pub(super) struct Guarded {
     pub(super) by_itself: Vec<String>,
     /// What a person types to start a skill.
     pub(super) invocation: String,
+    /// The configs that wait for a person.
+    pub(super) offer: Option<Offer>,
 }
 
 /// The values of inputs, in brackets; nothing where there are none.
@@ -127,6 +130,11 @@ impl Found {
         });
         if let (Value::Object(fields), Value::Object(more)) = (&mut top, more) {
             fields.extend(more);
+            fields.extend(
+                self.guarded.offer.as_ref().map(|offer| {
+                    ("offer".to_string(), json!({"difference": offer.difference, "digest": offer.digest}))
+                }),
+            );
             let given = self.guarded.inputs.as_object().is_some_and(|values| !values.is_empty());
             fields.extend(given.then(|| ("in_force_inputs".to_string(), self.guarded.inputs.clone())));
         }

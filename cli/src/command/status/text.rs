@@ -63,6 +63,11 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
 
 /// What keeps the guard from judging, and how a person ends that.
 fn problems(out: Output, found: &Found) {
+    if let Some(offer) = &found.guarded.offer {
+        let (waits, what) = ("waits for you:".yellow(), offer.difference.join("; "));
+        out.line(format_args!("{waits} the configs changed, and the accepted ones stay in force: {what}"));
+        out.line(format_args!("  {}", offer.way));
+    }
     for (_, problem) in &found.damaged {
         let help = "`phasegate repair` shows what can be read, and lets its session go on";
         out.line(format_args!("{} {problem}; {help}", "damaged:".red()));

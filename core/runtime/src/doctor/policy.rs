@@ -39,10 +39,14 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         }
         Err(problem) => found.push(Finding::new(Level::Problem, problem.message.clone()).with(problem.remedy())),
     }
-    let less = runtime.weaker(project).unwrap_or_default();
-    if !less.is_empty() {
-        let what = format!("the policy asks for less than the one that was accepted: {}", less.join("; "));
-        found.push(Finding::new(Level::Warning, what).with("restore the configs, or accept them: `phasegate reload`"));
+    if let Ok(Some(offer)) = runtime.offer(project) {
+        let what = format!("the configs changed, and the accepted ones stay in force: {}", offer.difference.join("; "));
+        let level = if offer.usable { Level::Warning } else { Level::Problem };
+        found.push(Finding::new(level, what).with(format!("{} Their digest: {}", offer.way, offer.digest)));
+    }
+    let other = runtime.other_servers(project).unwrap_or_default();
+    if !other.is_empty() {
+        found.push(Finding::new(Level::Warning, other.join("; ")).with("accept it: `phasegate reload`"));
     }
     if let Some(memory) = remembered {
         let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));

@@ -54,15 +54,14 @@ impl Driver<'_> {
     /// The configs have a skill of this name now, and the session goes by others.
     fn not_as_configured(&self, name: &str) -> Option<String> {
         let known = self.loaded.own.policy.invoked(name);
-        match self.runtime.current(&self.project).ok()? {
+        match self.runtime.offered(&self.project).ok()?.current {
             Current::Ready(ready) => {
                 let now = ready.policy.invoked(name)?;
                 let skill = &now.name;
                 match known {
                     None => Some(format!(
                         "phasegate: the skill `{skill}` came into the configs after this session began, so it is not in force \
-                         in it: none of its phases is enforced. {RELOAD}, and then starts the skill again; a new session has \
-                         it from the start."
+                         in it: none of its phases is enforced. {RELOAD}, and then starts the skill again."
                     )),
                     Some(known) if known.version != now.version => Some(format!(
                         "phasegate: the config of the skill `{skill}` changed after this session began, and what changed is not \

@@ -9,6 +9,7 @@ use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Code, Event, EventKind, slash_command};
 
 use super::Driver;
+use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};
 use crate::awake::may_be_strict;
 use crate::failure_mode::{of_configs, of_mode};
 use crate::integrity;
@@ -16,13 +17,14 @@ use crate::policy_store::{Current, Ready, summary};
 use crate::project::Remembered;
 use crate::sessions::is_strict;
 use crate::snapshot::{ProjectChange, SessionChange};
-use crate::strength::{Strength, notice};
+use crate::strength::{self, Strength};
+use crate::texts::Texts;
 
 impl Driver<'_> {
     /// A live session keeps its policy. A session that starts, or that a person reloads, gets the policy of the current
     /// configs.
     pub(super) fn choose_policy(&mut self, event: &Event) -> Result<(), Problem> {
-        self.loaded.shared.forget_strength();
+        self.loaded.shared.forget_accepted();
         let starts = matches!(event.kind, EventKind::SessionStart { source, .. } if source != SessionSource::Compact);
         let reloads = slash_command::reloads(event);
         let version = self.version();
@@ -41,10 +43,14 @@ impl Driver<'_> {
             self.loaded.own.policy = Arc::new(self.runtime.policies.with_earlier(Policy::default(), &self.state)?);
             return Ok(());
         }
-        let current = match self.current.take() {
-            Some(current) => current,
-            None => self.runtime.current(&self.project)?,
+        let choice = if reloads {
+            self.runtime.offered(&self.project)?
+        } else {
+            let choice = self.runtime.choose(&self.project, &self.loaded.shared.snapshot)?;
+            let accepts = choice.offer.as_ref().is_some_and(|offer| self.environment_accepts(event, offer));
+            if accepts { self.runtime.offered(&self.project)? } else { choice }
         };
+        let Choice { current, texts, offer, inherited } = choice;
         // A reload that fails leaves the session with the policy it has.
         self.loaded.own.without_policy = !reloads;
         let strict = matches!(&current, Current::Ready(ready) if ready.strictest() == Mode::Block);
@@ -52,6 +58,7 @@ impl Driver<'_> {
         let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
         self.set_lost(!anew && !reloads);
         let strength = self.compare(&current, reloads);
+        let decides = reloads || !matches!(current, Current::Unguarded);
         self.use_current(current)?;
         self.set_lost(strict);
         if self.loaded.own.snapshot.lost {
@@ -65,11 +72,43 @@ impl Driver<'_> {
                 self.loaded.shared.change(ProjectChange::Unjudged(Vec::new()));
             }
         }
+        if let Some(offer) = offer {
+            let servers = self.notice.take().map(|servers| format!(" {servers}")).unwrap_or_default();
+            self.notice = Some(offer.notice() + &servers);
+        }
         // Only now: what a start that fails would note stays in a guard that goes on, and not in a hook.
-        if let Some(strength) = strength {
-            self.loaded.shared.change(ProjectChange::Strength(Some(Box::new(strength))));
+        if decides {
+            let accepts = !inherited && self.loaded.shared.snapshot.accepted.as_ref() != Some(&texts.accepted);
+            self.note_accepted(&texts, accepts, strength)?;
         }
         Ok(())
+    }
+
+    /// Keeps the texts that decide from now on, and notes them where they are others than before.
+    fn note_accepted(&mut self, texts: &Texts, accepts: bool, strength: Option<Strength>) -> Result<(), Problem> {
+        texts.keep(&self.runtime.locations, self.store)?;
+        self.loaded.shared.accept(accepts.then(|| texts.accepted.clone()), strength);
+        Ok(())
+    }
+
+    /// Whether who started the client said in its environment that the offer is accepted, as where no person is. What an
+    /// agent starts says nothing, and neither does a variable that the client's own settings set.
+    fn environment_accepts(&self, event: &Event, offer: &Offer) -> bool {
+        let afresh = matches!(
+            event.kind,
+            EventKind::SessionStart { source: SessionSource::Startup | SessionSource::Resume, parent: None }
+        );
+        let says = |value: &String| value == "project" || *value == offer.digest;
+        let own = std::env::var(ACCEPT_VARIABLE).ok().filter(says);
+        if !afresh || offer.of_user || own.is_none() {
+            return false;
+        }
+        let names = [ACCEPT_VARIABLE.to_owned()];
+        match self.loaded.own.snapshot.clients.last() {
+            Some(client) => client.variables(&names).into_values().next() == own,
+            // A guard in a server has the environment that its operator gave it.
+            None => self.client.is_none() || !cfg!(target_os = "linux"),
+        }
     }
 
     /// The session stays lost only where `stays` says so.
@@ -78,23 +117,31 @@ impl Driver<'_> {
         self.loaded.own.change(SessionChange::Lost(lost));
     }
 
-    /// Notes how much the configs ask for, and has a person told where that is less than before. A reload accepts it.
-    /// What to keep of it, where that is new.
+    /// Notes how the clients start servers, and has a person told where that is other than before. A reload accepts it.
+    /// What to keep of it, with how much the configs ask for, where that is new.
     fn compare(&mut self, current: &Current, accepts: bool) -> Option<Strength> {
         let Current::Ready(ready) = current else { return None };
         if !ready.own || ready.is_void() {
             return None;
         }
-        let (now, before) = (self.runtime.strength(&self.project, ready), &self.loaded.shared.snapshot.strength);
+        let (mut now, before) = (self.runtime.strength(&self.project, ready), &self.loaded.shared.snapshot.strength);
         let other = before.iter().flat_map(|before| now.unproven(before)).map(|(name, _)| name.to_owned());
         let other: BTreeSet<String> = other.filter(|_| !accepts).collect();
         self.loaded.own.change(SessionChange::Unproven(other));
-        let less = before.as_ref().map(|before| now.less_than(before)).unwrap_or_default();
-        if !less.is_empty() && !accepts {
-            self.notice = Some(notice(&less));
-            return None;
+        let Some(before) = before.as_ref().filter(|_| !accepts) else {
+            return (before.as_ref() != Some(&now)).then_some(now);
+        };
+        let mut told = now.other_servers(before);
+        // An earlier version kept how much the configs asked for, and not the configs.
+        let unknown = self.loaded.shared.snapshot.accepted.is_none();
+        let less = if unknown { now.less_than(before) } else { Vec::new() };
+        let waits = !less.is_empty();
+        told.extend(less);
+        if !told.is_empty() {
+            self.notice = Some(strength::notice(&told));
+            now.servers.clone_from(&before.servers);
         }
-        (before.as_ref() != Some(&now)).then_some(now)
+        (now != *before && !waits).then_some(now)
     }
 
     /// From now on the session uses the current configs.

@@ -129,11 +129,16 @@ impl Work<'_> {
         live().map(anew).collect()
     }
 
+    fn offered(&self) -> Result<Current, Problem> {
+        Ok(self.runtime.offered(self.project)?.current)
+    }
+
     /// A run of the skill that the person names.
     fn run(&self, name: &str, mode: Option<Mode>, stored: Option<Policy>, id: String) -> Result<Run, Problem> {
         let policy = match stored.filter(|policy| policy.skill(name).is_some()) {
             Some(policy) => policy,
-            None => match self.runtime.current(self.project)? {
+            // Where the journal that says what was accepted is the damaged one, the person looks at what is there.
+            None => match self.runtime.current(self.project).or_else(|_| self.offered())? {
                 Current::Ready(ready) => ready.policy,
                 Current::Unguarded => Policy::default(),
                 Current::Invalid { diagnostics, .. } => {
@@ -172,6 +177,7 @@ impl Work<'_> {
         state.synced = state.base + 1;
         state.guarded = damage.state.guarded || self.project.remembered()?.is_some();
         state.lost = damage.state.lost;
+        (state.accepted, state.strength) = (damage.state.accepted.clone(), damage.state.strength.clone());
         let note = |(session, at): (&String, &Checkpoint)| {
             ProjectChange::Checkpoint(SessionCheckpoint { session: session.clone(), at: at.clone() })
         };
