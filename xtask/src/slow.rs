@@ -50,11 +50,6 @@ pub(crate) const SLOW: &[Slow] = &[
         run: |_| mutants::run(),
     },
     Slow {
-        name: "fuzz cases",
-        folders: &["fuzz"],
-        run: |long| lab::run_with("fuzz", if long { &["--seconds", "60"] } else { &["--cases"] }),
-    },
-    Slow {
         name: "packages",
         folders: &["Cargo.toml", "Cargo.lock", "xtask/src/packages.rs"],
         run: |long| packages::run(&packages::Args { alone: long }),

@@ -157,10 +157,12 @@ fn a_live_run_in_block_mode_a_damaged_journal_and_one_in_use_stay() {
 #[test]
 fn a_policy_goes_when_no_record_that_is_kept_names_it() {
     let world = World::new();
+    world.config("warn");
     world.start("a");
     world.activate("a");
     world.deactivate("a");
-    world.config("warn");
+    // A stricter one comes in force by itself.
+    world.config("block");
     world.start("b");
     world.activate("b");
     let policies = |world: &World| {

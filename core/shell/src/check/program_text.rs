@@ -6,9 +6,10 @@ use phasegate_core::analysis::Status;
 use crate::arguments::{Given, same};
 use crate::field::Field;
 use crate::finding::{Finding, keep_worse};
+use crate::guard::is_sign;
 use crate::judge::text::Runs;
 use crate::parse::Dialect;
-use crate::script::Script;
+use crate::script::{Doubt, Script};
 use crate::table::Rule;
 use crate::walk::Walk;
 
@@ -105,9 +106,14 @@ pub(crate) fn options(walk: &mut Walk<'_>, rule: &Rule, options: &[Given], worst
     }
 }
 
-/// Judges the command that a value is, which may run or not.
+/// Judges the command that a value is, which may run or not; one that begins with what nobody knows may be any.
 pub(crate) fn value_of(walk: &mut Walk<'_>, value: &Field) -> Finding {
-    judge(walk, &Script::of([value]))
+    let script = Script::of([value]);
+    let mut finding = judge(walk, &script);
+    if script.doubt > Doubt::Nothing && script.text.starts_with(is_sign) {
+        keep_worse(&mut finding, walk.wrapped(&[Field::any(value.span), Field::any(value.span)], value.span));
+    }
+    finding
 }
 
 /// Judges the command, which may run or not.
