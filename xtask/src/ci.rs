@@ -99,11 +99,11 @@ pub(crate) fn run(args: &Args) -> Result {
         let row = timed(step.name, || (step.run)(args.full));
         if matches!(row.end, End::Passed) {
             passed.renew(step, row.time)?;
+            passed.write()?;
         }
         late.extend(stale.then_some(step.name));
         rows.push(row);
     }
-    passed.write()?;
     summary(&rows, &late)
 }
 
@@ -149,11 +149,7 @@ fn summary(rows: &[Row], late: &[&str]) -> Result {
     if late.is_empty() {
         return Ok(());
     }
-    // Where nobody can commit it, a report that is older than its folders fails.
-    let text = format!("`{}` was older than the folders of: {}; it is written anew", passed::FILE, late.join(", "));
-    if std::env::var_os("CI").is_some() {
-        return Err(Failure::new(format!("{text}: run `cargo xtask ci` and commit the file")));
-    }
-    anstream::println!("{text}: commit the file");
+    let late = late.join(", ");
+    anstream::println!("`{}` was older than the folders of: {late}; it is written anew: commit the file", passed::FILE);
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(crate) struct Args {
 
 /// Builds Dogwood and Cedar, which nothing else does, and compares.
 pub(crate) fn run(args: &Args) -> Result {
-    let features = "phasegate-history/oracle,phasegate-rules/compile,phasegate-config/history";
+    let features = "phasegate-history/oracle,phasegate-rules/compile,phasegate-config/history,phasegate-config/schema";
     let mut test = cargo(&["test", "--quiet", "--features", features]);
     test.args(["phasegate-history", "phasegate-rules", "phasegate-config"].iter().flat_map(|name| ["-p", name]));
     if args.long {
