@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what a change forgets most, in a minute, before each commit. Each finding names what mends it.
+//! `cargo xtask check`: what a change forgets most, before each commit. Each finding names what mends it.
 
 use std::path::Path;
 use std::time::Instant;

@@ -30,7 +30,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Check what a change forgets most, in a minute: the step before each commit.
+    /// Check what a change forgets most: the step before each commit.
     Check(check::Args),
     /// Run everything a change must pass.
     Ci(ci::Args),
