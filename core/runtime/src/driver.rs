@@ -23,6 +23,7 @@ use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 use serde_json::json;
 
+use crate::bounds;
 use crate::analysis::{self, Shell};
 use crate::audit;
 use crate::deadline::Deadline;
@@ -226,6 +227,10 @@ impl<'a> Driver<'a> {
         if let Err(problem) = self.choose_policy(&event) {
             self.name_session();
             return Err(self.note_problem(event.to_value(), problem));
+        }
+        if let Err(problem) = bounds::check(&event) {
+            let event = json!({"event": event.name(), "session": event.session});
+            return Err(self.note_problem(event, problem));
         }
         self.keep_distrust(&event);
         reported::keep_counted(&mut event, &self.loaded.own.policy.budgets);
