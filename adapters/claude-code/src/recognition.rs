@@ -19,7 +19,11 @@ impl Host {
     /// How to answer a message that cannot be read: as the host asks that set its variable.
     pub(crate) fn by_variable(&self, frame: &Frame) -> &'static Dialect {
         let set = |name: &str| frame.environment.contains_key(name);
-        self.others.iter().filter(|other| other.variable.is_some_and(set)).find_map(|other| other.dialect).unwrap_or(self.own)
+        self.others
+            .iter()
+            .filter(|other| other.variable.is_some_and(set))
+            .find_map(|other| other.dialect)
+            .unwrap_or(self.own)
     }
 
     /// Why a message is not read: another host sent it, and its form is not known here.

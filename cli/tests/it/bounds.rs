@@ -16,7 +16,8 @@ fn an_absurd_call_is_denied_in_time() {
     world.start("s");
     let long = "a/".repeat(50_000);
     let bash = |line: String| ("Bash", json!({"command": line}));
-    let keys: Value = (0..30_000).map(|number| (format!("k{number}"), json!(number))).collect::<serde_json::Map<_, _>>().into();
+    let keys: Value =
+        (0..30_000).map(|number| (format!("k{number}"), json!(number))).collect::<serde_json::Map<_, _>>().into();
     for (tool, input) in [
         ("Read", json!({"file_path": long})),
         ("Write", json!({"file_path": "a/../".repeat(20_000), "content": ""})),

@@ -88,7 +88,8 @@ fn the_exit_status_in_the_answer_is_evidence() {
     world.run(&["activate", "tested", "--project", world.root().to_str().unwrap()], 0);
     sent(&world, json!({"hook_event_name": "SessionStart", "source": "new"}));
     let write = json!({"path": world.root().join("a.rs"), "file_text": ""});
-    let (test, other) = (json!({"command": "cargo test", "mode": "sync"}), json!({"command": "cargo test", "mode": "x"}));
+    let (test, other) =
+        (json!({"command": "cargo test", "mode": "sync"}), json!({"command": "cargo test", "mode": "x"}));
     for end in ["\n<shellId: 0 completed with exit code 3>", "<shellId: 0 completed with exit code 0>\nmore", ""] {
         passes(&called(&world, "PreToolUse", "Bash", &test, json!({})));
         passes(&called(&world, "PostToolUse", "Bash", &test, answered(&format!("ok{end}"))));

@@ -153,11 +153,12 @@ pub fn read(text: &str) -> Vec<TestReport> {
 
 /// The endings of files that hold tests, or what they are about.
 const SOURCES: [&str; 33] = [
-    "py", "rs", "go", "js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte", "java", "kt", "kts", "scala",
-    "groovy", "rb", "php", "c", "cc", "cpp", "cxx", "h", "hpp", "cs", "fs", "swift", "ex", "exs", "t", "sh",
+    "py", "rs", "go", "js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte", "java", "kt", "kts",
+    "scala", "groovy", "rb", "php", "c", "cc", "cpp", "cxx", "h", "hpp", "cs", "fs", "swift", "ex", "exs", "t", "sh",
 ];
 /// What stands in paths of files that are a runner's or a language's own.
-const OWN_FILES: [&str; 6] = ["/unittest/", "site-packages/", "dist-packages/", "node_modules/", "/importlib/", "<frozen "];
+const OWN_FILES: [&str; 6] =
+    ["/unittest/", "site-packages/", "dist-packages/", "node_modules/", "/importlib/", "<frozen "];
 /// How a program says that there is no such file.
 const NOT_THERE: [&str; 9] = [
     "error occurred while loading",
@@ -252,9 +253,16 @@ impl Reports {
             self.of(Runner::Dotnet).broken = true;
         } else if let Some((ran, rest)) = line.split_once(" examples, ").or_else(|| line.split_once(" example, ")) {
             let failed = number(rest);
-            self.set(Runner::Rspec, number(ran).saturating_sub(failed).saturating_sub(count(rest, "pending")), failed, 0);
+            self.set(
+                Runner::Rspec,
+                number(ran).saturating_sub(failed).saturating_sub(count(rest, "pending")),
+                failed,
+                0,
+            );
             self.of(Runner::Rspec).broken = rest.contains("outside of examples");
-        } else if let Some((rest, all)) = line.split_once("% tests passed").and_then(|(_, rest)| rest.split_once("out of ")) {
+        } else if let Some((rest, all)) =
+            line.split_once("% tests passed").and_then(|(_, rest)| rest.split_once("out of "))
+        {
             let failed = number(rest.trim_start_matches(','));
             self.set(Runner::Ctest, number(all).saturating_sub(failed), failed, 0);
         } else if let Some(failed) = line.strip_prefix("Failed ").filter(|rest| rest.ends_with(" subtests")) {

@@ -56,7 +56,8 @@ fn in_effect(words: &[Word]) -> Option<Vec<Word>> {
         let later = options.iter().skip(at.saturating_add(1)).flatten();
         later.filter(|(other, _)| other == name).last().is_some_and(|(_, last)| last != holds)
     };
-    let kept: Vec<Word> = words.iter().enumerate().filter(|(at, _)| !undone(*at)).map(|(_, word)| word.clone()).collect();
+    let kept: Vec<Word> =
+        words.iter().enumerate().filter(|(at, _)| !undone(*at)).map(|(_, word)| word.clone()).collect();
     (kept.len() < words.len()).then_some(kept)
 }
 

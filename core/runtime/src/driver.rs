@@ -23,9 +23,9 @@ use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 use serde_json::json;
 
-use crate::bounds;
 use crate::analysis::{self, Shell};
 use crate::audit;
+use crate::bounds;
 use crate::deadline::Deadline;
 use crate::decide::{Decided, decide};
 use crate::facts;

@@ -136,7 +136,10 @@ impl Runtime {
         if let Some((name, value)) = named {
             let path = Path::new(value);
             if !path.is_absolute() || value.len() > MAX_PATH_BYTES {
-                return Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder of at most {MAX_PATH_BYTES} bytes")));
+                return Err(Problem::new(
+                    Code::BadInput,
+                    format!("`{name}` is set and names no absolute folder of at most {MAX_PATH_BYTES} bytes"),
+                ));
             }
             let project = self.project_above(path);
             if project.is_guarded_anywhere(&self.locations) {

@@ -3,8 +3,8 @@
 use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::{Code, Event, EventKind};
 
-use crate::bounds;
 use crate::analysis::{self, Shell};
+use crate::bounds;
 use crate::lineage::Origin;
 use crate::opened::Opened;
 use crate::outer;

@@ -304,10 +304,7 @@ mod tests {
         project.remember(&FileStore, Remembered::new(Mode::Block)).unwrap();
         std::fs::remove_dir(outer.join(CONFIG_FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
-        assert_eq!(
-            (again.root.clone(), again.remembered()),
-            (outer, Ok(Some(Remembered::new(Mode::Block))))
-        );
+        assert_eq!((again.root.clone(), again.remembered()), (outer, Ok(Some(Remembered::new(Mode::Block)))));
         std::fs::create_dir_all(inner.join(CONFIG_FOLDER).join("skills")).unwrap();
         assert_eq!(
             Project::find(&locations, &inner).root,

@@ -215,7 +215,8 @@ impl Work<'_> {
     fn memory(&mut self, project: &Project, all: u64) {
         match project.remembered() {
             Ok(Some(memory)) if memory.damaged => {
-                let message = "it does not say that the project is guarded; block mode is taken, and the next call writes it";
+                let message =
+                    "it does not say that the project is guarded; block mode is taken, and the next call writes it";
                 self.found(Code::StateUnreadable, &project.memory(), None, message);
             }
             Ok(Some(memory)) if all < memory.records => {

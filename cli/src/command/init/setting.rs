@@ -8,11 +8,11 @@ use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, Parts};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
-use phasegate_runtime::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::args::{ModeArg, platform_names};
 use crate::command::adapters::signs;
 use crate::context::Context;
 use crate::output::Failure;
+use phasegate_runtime::bounds::{self, MAX_SETTINGS_BYTES};
 
 /// The arguments of `phasegate init`.
 #[derive(Debug, Default, clap::Args)]
