@@ -119,7 +119,7 @@ fn prompt_follows(message: &Message) -> bool {
 
 /// A denial, in the form of the frame's event as far as that can be told.
 pub(crate) fn refuse(host: &Host, received: Received<'_>, problem: &Problem) -> Reply {
-    let mut dialect = host.own;
+    let dialect;
     let hook = match received {
         Received::Message(message) => {
             dialect = host.dialect(message);
