@@ -10,7 +10,7 @@ use phasegate_core::tool::{AGENT, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Ends};
 use crate::hook::Hook;
 use crate::host::Host;
 use crate::notice;
@@ -57,8 +57,11 @@ pub(crate) fn decode(host: &Host, message: &Message, session: &SessionView<'_>) 
     let Some(hook) = Hook::named(&message.event) else {
         return Err(Problem::new(Code::EventUnknown, format!("the hook event `{}` is not known", message.event)));
     };
+    if host.other(&message.body, &message.environment).is_some_and(|other| other.silent) {
+        return Ok(Decoded { events: Vec::new(), memory: Memory::Null });
+    }
     let head = Head::of(&message.body)?;
-    let dialect = host.dialect(&message.body);
+    let dialect = host.dialect(message);
     let decoding = Decoding { host, dialect, message, by: head.agent_id.unwrap_or_default(), session };
     let kinds = decoding.kinds(hook)?;
     let mut event = envelope(&head);
@@ -100,8 +103,10 @@ impl Decoding<'_> {
             Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?)?],
             Hook::SessionEnd => vec![EventKind::SessionEnd {}],
             Hook::SubagentStart => vec![self.subagent_start(fields(message)?)],
-            Hook::SubagentStop => vec![subagent_stop(fields(message)?, self.dialect.tells_ends)],
-            Hook::Stop => stop(fields(message)?, self.dialect.tells_ends, Terminal::of(self.host, message)),
+            Hook::SubagentStop => vec![subagent_stop(fields(message)?, self.holds())],
+            // The end of a subagent's turn has an event of its own.
+            Hook::Stop if !self.by.is_empty() => Vec::new(),
+            Hook::Stop => stop(fields(message)?, self.holds(), Terminal::of(self.host, message)),
             Hook::PreCompact => vec![EventKind::Compact {}],
             Hook::PermissionRequest => vec![self.permission(fields(message)?, PermissionOutcome::Asked)],
             Hook::PermissionDenied => vec![self.permission(fields(message)?, PermissionOutcome::Refused)],
@@ -109,6 +114,11 @@ impl Decoding<'_> {
             Hook::MessageDisplay => vec![display(fields(message)?)],
             Hook::Other => Vec::new(),
         })
+    }
+
+    /// Whether a block at the end of a turn has the agent go on.
+    fn holds(&self) -> bool {
+        self.dialect.ends == Ends::Response
     }
 
     fn tool_call(&self, call: wire::ToolUse) -> Vec<EventKind> {
@@ -140,10 +150,10 @@ impl Decoding<'_> {
 
     fn tool_ran(&self, ran: wire::ToolRan) -> EventKind {
         let named = tools::canonical(self.dialect, ran.tool_name, ran.mcp_server);
-        let ending = if self.dialect.tells_ends {
-            outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response)
-        } else {
-            outcome::of_text(named.own().and_then(|own| self.dialect.tool(own)))
+        let ending = match self.dialect.ends {
+            Ends::Response => outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response),
+            Ends::Text => outcome::of_text(named.own().and_then(|own| self.dialect.tool(own))),
+            Ends::TextWithStatus => outcome::of_text_with_status(own(&named), &ran.tool_response),
         };
         let kept = Kept {
             tests: outcome::tests(own(&named), &ran.tool_response),

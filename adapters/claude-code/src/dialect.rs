@@ -15,8 +15,23 @@ pub(crate) struct Dialect {
     pub(crate) background: &'static str,
     /// The tool whose shell lines always run in the background.
     pub(crate) background_tool: Option<&'static str>,
-    /// Whether what a call answers says how a program ended. If not, only the ends of file tools are known.
-    pub(crate) tells_ends: bool,
+    /// What a call answers, and what that says of its end.
+    pub(crate) ends: Ends,
+    /// Whether it asks its user about a call where a reply says so. If not, such a call is denied.
+    pub(crate) honours_ask: bool,
+    /// The exit status of a denial of a call.
+    pub(crate) denies_by: u8,
+}
+
+/// What a call answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// A structure that says how a program ended.
+    Response,
+    /// A text. Only the ends of file tools are known.
+    Text,
+    /// A text that ends with the exit status of a program, beside a word for the end of other tools.
+    TextWithStatus,
 }
 
 impl Dialect {

@@ -14,6 +14,7 @@ use phasegate_adapter::{Frame, Message, Output, Problem, Received, Reply, Verdic
 use phasegate_core::Effect;
 use serde::Serialize;
 
+use crate::dialect::Dialect;
 use crate::hook::Hook;
 use crate::host::Host;
 use crate::{other, tools, wire};
@@ -61,8 +62,23 @@ struct Behavior<'a> {
 
 /// The reply to a message with this verdict.
 pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
+    honoured(host.dialect(message), Hook::named(&message.event), replied(host, message, verdict))
+}
+
+/// A reply about a call with the exit status by which the host shows its reason to the agent.
+fn honoured(dialect: &Dialect, hook: Option<Hook>, reply: Reply) -> Reply {
+    let about_call = matches!(hook, Some(Hook::PreToolUse | Hook::PostToolUse | Hook::PostToolUseFailure));
+    match reply {
+        Reply::Output(output) if about_call && output.status == 2 => {
+            Reply::Output(Output { status: dialect.denies_by, ..output })
+        }
+        other => other,
+    }
+}
+
+fn replied(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
     let hook = Hook::named(&message.event);
-    let dialect = host.dialect(&message.body);
+    let dialect = host.dialect(message);
     let native = |tool: &str, server: Option<&str>| tools::native(dialect, tool, server);
     let context = text::context(verdict, native).filter(|_| !prompt_follows(message));
     match verdict.denial() {
@@ -72,7 +88,10 @@ pub(crate) fn reply(host: &Host, message: &Message, verdict: &Verdict) -> Reply 
             json(&ends, Some(&text), 2)
         }
         Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict, native)), None, 0),
-        Some(decision) => denied(hook, decision.effect, &text::denial(decision, native), context.as_deref()),
+        Some(decision) => {
+            let effect = if dialect.honours_ask { decision.effect } else { Effect::Deny };
+            denied(hook, effect, &text::denial(decision, native), context.as_deref())
+        }
         None if hook == Some(Hook::PreToolUse) && is_approved(host, message, verdict) => {
             json(&tool_answer("allow", APPROVED, context.as_deref()), None, 0)
         }
@@ -86,7 +105,7 @@ const APPROVED: &str = "phasegate: the call only reads";
 /// Whether the client need not ask its user: it speaks its own words, and the policy approves the call. The client's own
 /// rules that deny or ask hold all the same.
 fn is_approved(host: &Host, message: &Message, verdict: &Verdict) -> bool {
-    let own = std::ptr::eq(host.dialect(&message.body), host.own);
+    let own = std::ptr::eq(host.dialect(message), host.own);
     own && verdict.warnings.is_empty() && verdict.decision.as_ref().is_some_and(|decision| decision.approved)
 }
 
@@ -100,14 +119,21 @@ fn prompt_follows(message: &Message) -> bool {
 
 /// A denial, in the form of the frame's event as far as that can be told.
 pub(crate) fn refuse(host: &Host, received: Received<'_>, problem: &Problem) -> Reply {
+    let dialect;
     let hook = match received {
-        Received::Message(message) => Hook::named(&message.event),
-        Received::Unread(frame) => match wire::unread(host, frame) {
-            Some(body) => other::event(&body).and_then(|event| Hook::named(&event)),
-            None => unread(frame),
-        },
+        Received::Message(message) => {
+            dialect = host.dialect(message);
+            Hook::named(&message.event)
+        }
+        Received::Unread(frame) => {
+            dialect = host.by_variable(frame);
+            match wire::unread(host, frame) {
+                Some(body) => other::event(&body).and_then(|event| Hook::named(&event)),
+                None => unread(frame),
+            }
+        }
     };
-    block(hook, &problem.text(), None)
+    honoured(dialect, hook, block(hook, &problem.text(), None))
 }
 
 /// The reply that lets the call go on and reports the problem: to the user, and to the agent where that is possible.

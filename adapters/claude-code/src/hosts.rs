@@ -2,6 +2,7 @@
 //! the hooks of another one is a row of `hosts/others.rs`.
 
 pub(crate) mod vs_code;
+pub(crate) mod copilot_cli;
 pub(crate) mod others;
 pub(crate) mod claude_code;
 

@@ -1,8 +1,11 @@
 //! Other hosts that read this host's settings and start its hooks, each with messages of its own.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::dialect::Dialect;
+use crate::host::Host;
 
 /// Another host, and how its messages are told apart. The first row that fits a message counts.
 #[derive(Debug)]
@@ -17,13 +20,30 @@ pub(crate) struct Other {
     pub(crate) variable: Option<&'static str>,
     /// How to read its messages; `None` if they are not read.
     pub(crate) dialect: Option<&'static Dialect>,
+    /// Whether its messages were recorded; else they are known from its documentation.
+    pub(crate) recorded: bool,
+    /// Whether the message says nothing that another one does not.
+    pub(crate) silent: bool,
 }
 
 impl Other {
-    /// Whether it sent this message, as far as the keys tell.
-    pub(crate) fn sent(&self, body: &Value) -> bool {
+    /// Whether it sent this message, as far as the keys and its variable tell.
+    fn sent(&self, body: &Value, environment: &BTreeMap<String, String>) -> bool {
         let has = |key: &&str| body.get(*key).is_some();
-        self.keys.iter().all(has) && !self.lacks.iter().any(has)
+        let set = self.variable.is_none_or(|name| environment.contains_key(name));
+        set && self.keys.iter().all(has) && !self.lacks.iter().any(has)
+    }
+}
+
+impl Host {
+    /// The other host that sent this message.
+    pub(crate) fn other(&self, body: &Value, environment: &BTreeMap<String, String>) -> Option<&'static Other> {
+        self.others.iter().find(|other| other.sent(body, environment))
+    }
+
+    /// The variables by which other hosts are told apart.
+    pub(crate) fn other_variables(&self) -> impl Iterator<Item = &'static str> {
+        self.others.iter().filter_map(|other| other.variable)
     }
 }
 

@@ -60,6 +60,31 @@ pub(crate) fn of_text(tool: Option<&ToolRow>) -> Ending {
     Ending::of(if file_tool { Outcome::Ok } else { Outcome::Unknown })
 }
 
+/// The ending that a `PostToolUse` shows, if the answer is a text with a word for how the call ended. A shell's has the exit
+/// status in its last line, which the host writes: `<shellId: 0 completed with exit code 3>`.
+pub(crate) fn of_text_with_status(tool: &str, response: &Value) -> Ending {
+    let text = |name: &str| response.get(name).and_then(Value::as_str).unwrap_or_default();
+    let status = || {
+        let last = text("text_result_for_llm").lines().next_back()?.strip_prefix("<shellId: ")?.strip_suffix('>')?;
+        last.split_once(" completed with exit code ")?.1.parse().ok()
+    };
+    match text("result_type") {
+        "success" if is_shell(tool) => {
+            let exit_code: Option<i64> = status();
+            let outcome = match exit_code {
+                Some(0) => Outcome::Ok,
+                Some(_) => Outcome::Failed,
+                None => Outcome::Unknown,
+            };
+            Ending { outcome, exit_code }
+        }
+        "success" => Ending::of(Outcome::Ok),
+        "failure" => Ending::of(Outcome::Failed),
+        "rejected" | "denied" => Ending::of(Outcome::Refused),
+        _ => Ending::of(Outcome::Unknown),
+    }
+}
+
 /// The client sends a shell's failure as `PostToolUseFailure`, except where it knows that the program means something else
 /// by a status other than 0 (`grep` without a match); then it says so, and the status is not known.
 fn of_shell(input: &Value, response: &Value) -> Ending {
@@ -103,7 +128,7 @@ pub(crate) fn tests(tool: &str, response: &Value) -> Vec<TestReport> {
         Value::String(text) => test_report::read(text),
         _ => {
             let text = |name: &str| response.get(name).and_then(Value::as_str).unwrap_or_default();
-            test_report::read(&[text("stdout"), text("stderr")].join("\n"))
+            test_report::read(&[text("stdout"), text("stderr"), text("text_result_for_llm")].join("\n"))
         }
     }
 }

@@ -46,12 +46,22 @@ pub(crate) fn open(host: &Host, frame: &Frame) -> Result<Message, Problem> {
     if let Some(problem) = host.unread(&body, &frame.environment) {
         return Err(problem);
     }
+    let variables: Vec<&str> =
+        [host.entrypoint_variable, host.attended_variable].into_iter().chain(host.other_variables()).collect();
+    let environment = frame.variables(&variables);
+    if host.other(&body, &environment).is_some_and(|other| other.silent) {
+        let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+        let session = text("sessionId").filter(|session| !session.is_empty());
+        let session = session.ok_or_else(|| bad("the hook's input: `sessionId` is no text"))?;
+        let event = "Notification".to_owned();
+        return Ok(Message { session, cwd: text("cwd").map(Into::into), event, environment, body });
+    }
     let head = Head::of(&body)?;
     Ok(Message {
         session: head.session_id.to_owned(),
         cwd: head.cwd.map(Into::into),
         event: head.hook_event_name.to_owned(),
-        environment: frame.variables(&[host.entrypoint_variable, host.attended_variable]),
+        environment,
         body,
     })
 }
@@ -99,6 +109,7 @@ pub(crate) struct McpServer {
 pub(crate) struct ToolRan {
     pub(crate) tool_name: String,
     pub(crate) tool_input: Value,
+    #[serde(alias = "tool_result")]
     pub(crate) tool_response: Value,
     pub(crate) tool_use_id: Option<String>,
     pub(crate) mcp_server: Option<McpServer>,

@@ -104,8 +104,7 @@ fn remember(setting: &Setting<'_>) -> Result<(), Failure> {
         && ready.own
         && setting.project.remembered()?.is_none()
     {
-        let memory = Remembered { mode: ready.strictest(), sessions: false };
-        setting.project.remember(setting.runtime.store.as_ref(), memory)?;
+        setting.project.remember(setting.runtime.store.as_ref(), Remembered::new(ready.strictest()))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::audit::lived;
-use crate::support::{World, denied};
+use crate::support::{Reply, World, denied, reply};
 
 /// The journal of session `s`.
 fn journal(world: &World) -> PathBuf {
@@ -131,4 +131,62 @@ fn what_can_be_read_of_a_damaged_journal_is_shown_and_the_damage_is_told() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("session begins"));
     assert!(String::from_utf8_lossy(&output.stderr).contains("state-unreadable"));
     assert_eq!(world.phasegate(&["doctor"]).output().unwrap().status.code(), Some(1));
+}
+
+/// A journal without its last record.
+fn cut(path: &Path) {
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    lines.pop();
+    fs::write(path, lines.concat()).unwrap();
+}
+
+const PLAIN: &str = "skill: plain\nphases:\n  look:\n    allowed: [Read]\n    forbidden: [Edit]\n";
+
+#[test]
+fn the_last_record_of_a_session_that_begins_a_run_is_missed() {
+    let world = World::guarded("block");
+    world.write(".phasegate/skills/plain.yaml", PLAIN);
+    world.start("s");
+    world.frame("s", "UserPromptExpansion", json!({"expansion_type": "slash_command", "command_name": "plain"}));
+    denied(&world.call("s", "t1", "Edit", json!({"file_path": "a.rs"})), "plain");
+    let world = World::guarded("block");
+    world.write(".phasegate/skills/plain.yaml", PLAIN);
+    world.start("s");
+    world.frame("s", "UserPromptExpansion", json!({"expansion_type": "slash_command", "command_name": "plain"}));
+    cut(&journal(&world));
+    assert!(found(&world).iter().any(|finding| finding["code"] == "state-missing"));
+    refused(&world, "state-missing");
+}
+
+#[test]
+fn the_last_record_of_a_project_that_begins_a_run_is_missed() {
+    let world = World::guarded("block");
+    world.write(".phasegate/skills/plain.yaml", PLAIN);
+    world.start("s");
+    world.run(&["activate", "plain", "--project", world.root().to_str().unwrap()], 0);
+    cut(&world.state_file("project.journal"));
+    assert!(found(&world).iter().any(|finding| finding["code"] == "state-missing"));
+    refused(&world, "state-missing");
+    denied(&world.start("new"), "state-missing");
+}
+
+#[test]
+fn an_empty_memory_of_the_project_is_the_strictest_and_heals() {
+    for mode in ["block", "warn"] {
+        let world = World::guarded(mode);
+        world.start("s");
+        let memory = world.state_file("guarded");
+        fs::write(&memory, "").unwrap();
+        let doctor = String::from_utf8(world.phasegate(&["doctor"]).output().unwrap().stdout).unwrap();
+        assert!(doctor.contains("is damaged"), "{doctor}");
+        assert!(found(&world).iter().any(|finding| finding["path"].as_str().unwrap().ends_with("guarded")));
+        assert_eq!(reply(&world.call("s", "t", "Read", json!({"file_path": "a"}))), Reply::Silent);
+        assert_eq!(reply(&world.start("new")), Reply::Silent);
+        assert!(fs::read_to_string(&memory).unwrap().contains(mode), "{mode}");
+        world.run(&["audit", "verify"], 0);
+        fs::write(&memory, "").unwrap();
+        fs::remove_file(world.root().join(".phasegate/config.yaml")).unwrap();
+        denied(&world.start("other"), "policy-missing");
+    }
 }

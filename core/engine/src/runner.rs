@@ -30,7 +30,7 @@ const CARGO: &str = "-q --quiet -v -vv --verbose --workspace --all --all-feature
                    --cargo-quiet --hide-progress-bar --show-progress=*";
 
 /// The table of runners.
-pub const RUNNERS: [RunnerRow; 11] = [
+pub const RUNNERS: [RunnerRow; 17] = [
     RunnerRow {
         runner: Runner::Cargo,
         starts: &["cargo test", "cargo t"],
@@ -147,6 +147,48 @@ pub const RUNNERS: [RunnerRow; 11] = [
         runner: Runner::Script,
         starts: &["npm test", "npm t", "npm run test", "pnpm test", "pnpm run test", "yarn test", "yarn run test"],
         harmless: "--silent -s",
+        with_value: "",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Bun,
+        starts: &["bun test"],
+        harmless: "--bail --bail=* --coverage --timeout=*",
+        with_value: "--timeout",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Dotnet,
+        starts: &["dotnet test"],
+        harmless: "--nologo --no-build --no-restore -v:* --verbosity=*",
+        with_value: "-v --verbosity -c --configuration",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Rspec,
+        starts: &["bundle exec rspec", "rspec", "bin/rspec"],
+        harmless: "--no-color --color -c --format=* --backtrace -b --fail-fast",
+        with_value: "-f --format",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Ctest,
+        starts: &["ctest"],
+        harmless: "--output-on-failure -V -VV --verbose -j* --parallel=*",
+        with_value: "--test-dir -j --parallel -C",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Prove,
+        starts: &["prove"],
+        harmless: "-r -l -v -b -f -q -lr -rl -lv -vl --recurse --lib --blib --verbose --quiet --failures --nocolor --color",
+        with_value: "-j --jobs",
+        needs: "",
+    },
+    RunnerRow {
+        runner: Runner::Make,
+        starts: &["make test", "make check"],
+        harmless: "-s --silent -k --keep-going -j* -B --no-print-directory",
         with_value: "",
         needs: "",
     },

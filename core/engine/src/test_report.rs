@@ -32,13 +32,32 @@ pub enum Runner {
     Gradle,
     /// `npm test`: the runner of JavaScript that the package names.
     Script,
+    /// `bun test`.
+    Bun,
+    /// `dotnet test`.
+    Dotnet,
+    /// `rspec`.
+    Rspec,
+    /// `ctest`.
+    Ctest,
+    /// `prove`.
+    Prove,
+    /// `make test`: whatever its recipe runs.
+    Make,
 }
 
 impl Runner {
     /// Whether a report of `other` is one of this runner.
     #[must_use]
     pub fn reports_as(self, other: Self) -> bool {
-        self == other || (self == Self::Script && matches!(other, Self::Vitest | Self::Jest | Self::Mocha))
+        let of_javascript = matches!(other, Self::Vitest | Self::Jest | Self::Mocha);
+        self == other || self == Self::Make || (self == Self::Script && of_javascript)
+    }
+
+    /// Whether it does nothing but run tests, so that what it does besides is known. A recipe may do anything.
+    #[must_use]
+    pub fn only_tests(self) -> bool {
+        !matches!(self, Self::Bun | Self::Dotnet | Self::Rspec | Self::Ctest | Self::Prove | Self::Make)
     }
 }
 
@@ -86,11 +105,25 @@ fn is_none(number: &u64) -> bool {
     *number == 0
 }
 
-/// The reports in what a program printed, at most one for each runner.
+/// How much of a text is read, from its beginning and from its end, in bytes.
+const MAX_BEGINNING: usize = 256 * 1024;
+const MAX_END: usize = 768 * 1024;
+
+/// The beginning and the end of a text that is long.
+fn bounded(text: &str) -> String {
+    let at = |at: usize| (at..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let end = at(text.len().saturating_sub(MAX_END));
+    let (first, last) = (text.get(..at(MAX_BEGINNING).min(end)), text.get(end..));
+    [first.unwrap_or_default(), "\n", last.unwrap_or_default()].concat()
+}
+
+/// The reports in what a program printed, at most one for each runner. That something failed to be built or collected
+/// counts where a source file is named that it is about: a module that is not there is no test.
 #[must_use]
 pub fn read(text: &str) -> Vec<TestReport> {
-    let plain = without_colors(text);
+    let plain = without_colors(&bounded(text));
     let mut found = Reports(Vec::new());
+    let names_source = plain.lines().any(names_source);
     let (mut before, mut quoted, mut prints, mut runs) = ("", 0_usize, false, false);
     for line in plain.lines() {
         let line = line.trim_end();
@@ -109,8 +142,46 @@ pub fn read(text: &str) -> Vec<TestReport> {
     let forged = prints && !runs;
     let of_javascript = |runner| Runner::Script.reports_as(runner);
     found.0.retain(|report| !(forged && of_javascript(report.runner)));
+    for report in &mut found.0 {
+        report.broken &= names_source;
+        // `make` says only that its recipe failed.
+        report.failed = if report.runner == Runner::Make && !names_source { 0 } else { report.failed };
+    }
     found.0.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
     found.0
+}
+
+/// The endings of files that hold tests, or what they are about.
+const SOURCES: [&str; 33] = [
+    "py", "rs", "go", "js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "vue", "svelte", "java", "kt", "kts",
+    "scala", "groovy", "rb", "php", "c", "cc", "cpp", "cxx", "h", "hpp", "cs", "fs", "swift", "ex", "exs", "t", "sh",
+];
+/// What stands in paths of files that are a runner's or a language's own.
+const OWN_FILES: [&str; 6] =
+    ["/unittest/", "site-packages/", "dist-packages/", "node_modules/", "/importlib/", "<frozen "];
+/// How a program says that there is no such file.
+const NOT_THERE: [&str; 9] = [
+    "error occurred while loading",
+    "No such file",
+    "directory not found",
+    ": not found",
+    "cannot load such file",
+    "Cannot find module",
+    "Cannot detect source",
+    "No module named",
+    "No rule to make target",
+];
+
+/// Whether a line names a source file of the project, as far as words tell, and does not say that it is not there.
+fn names_source(line: &str) -> bool {
+    let sign = |letter: char| !(letter.is_alphanumeric() || matches!(letter, '.' | '/' | '\\' | '_' | '-' | '@' | '+'));
+    let is_source = |word: &str| {
+        let word = word.trim_end_matches('.');
+        let ends = |(stem, end): (&str, &str)| !stem.is_empty() && !stem.ends_with('/') && SOURCES.contains(&end);
+        word.rsplit_once('.').is_some_and(ends)
+    };
+    let absent = NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
+    !absent && line.split(sign).any(is_source)
 }
 
 fn names_runner(script: &str) -> bool {
@@ -163,6 +234,48 @@ impl Reports {
         self.unittest(line);
         self.javascript(line, before);
         self.jvm(line);
+        self.others(line);
+    }
+
+    /// The summaries of `bun test`, `dotnet test`, `rspec`, `ctest` and `prove`, and that `make` gave up a recipe.
+    fn others(&mut self, line: &str) {
+        let numbered = |end: &str| line.strip_suffix(end).filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        if let Some(passed) = numbered(" pass") {
+            self.of(Runner::Bun).passed = number(passed);
+        } else if let Some(failed) = numbered(" fail") {
+            self.of(Runner::Bun).failed = number(failed);
+        } else if let Some((_, counts)) = line.split_once("!  - Failed: ") {
+            let passed = counts.split_once("Passed: ").map_or(0, |(_, rest)| number(rest));
+            let report = self.of(Runner::Dotnet);
+            report.passed = report.passed.saturating_add(passed);
+            report.failed = report.failed.saturating_add(number(counts));
+        } else if line.contains(": error CS") || line.contains(": error FS") {
+            self.of(Runner::Dotnet).broken = true;
+        } else if let Some((ran, rest)) = line.split_once(" examples, ").or_else(|| line.split_once(" example, ")) {
+            let failed = number(rest);
+            self.set(
+                Runner::Rspec,
+                number(ran).saturating_sub(failed).saturating_sub(count(rest, "pending")),
+                failed,
+                0,
+            );
+            self.of(Runner::Rspec).broken = rest.contains("outside of examples");
+        } else if let Some((rest, all)) =
+            line.split_once("% tests passed").and_then(|(_, rest)| rest.split_once("out of "))
+        {
+            let failed = number(rest.trim_start_matches(','));
+            self.set(Runner::Ctest, number(all).saturating_sub(failed), failed, 0);
+        } else if let Some(failed) = line.strip_prefix("Failed ").filter(|rest| rest.ends_with(" subtests")) {
+            let report = self.of(Runner::Prove);
+            report.failed = report.failed.saturating_add(number(failed));
+        } else if line.starts_with("No subtests run") {
+            self.of(Runner::Prove).broken = true;
+        } else if let Some((_, tests)) = line.strip_prefix("Files=").and_then(|rest| rest.split_once("Tests=")) {
+            let report = self.of(Runner::Prove);
+            report.passed = number(tests).saturating_sub(report.failed);
+        } else if line.starts_with("make") && line.contains(": *** [") {
+            self.of(Runner::Make).failed = 1;
+        }
     }
 
     fn rust(&mut self, line: &str) {

@@ -19,7 +19,49 @@ pub(crate) const SYSTEM_FOLDERS: [&str; 6] =
 /// Options of the program before its subcommand are passed over; where one of them has a value, as in `git -C x push`,
 /// the answer is doubt. So it is for a program outside the folders of the system, after an assignment, and with a
 /// redirection to or from a file. A pattern that ends with `*` means its input too, wherever that comes from.
+///
+/// Of options that exclude one another the last holds: where the words without those that it undoes would be answered
+/// otherwise, the answer is doubt.
 pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
+    let as_written = fits_as_written(command, pattern);
+    let Some(words) = in_effect(&command.words) else { return as_written };
+    let in_effect = fits_as_written(&SimpleCommand { words, ..command.clone() }, pattern);
+    if in_effect == as_written { as_written } else { Fit::Doubt }
+}
+
+/// Programs that take `--no-X` for the opposite of `--X`, and of both the last; with short names of options.
+const BY_LAST: [(&str, &[(&str, &str)]); 4] = [
+    ("git", &[("-n", "--dry-run"), ("-f", "--force"), ("-t", "--tags")]),
+    ("npm", &[("-f", "--force")]),
+    ("pnpm", &[]),
+    ("yarn", &[]),
+];
+
+/// The words of a command without the options that a later one undoes; `None` where none is undone.
+fn in_effect(words: &[Word]) -> Option<Vec<Word>> {
+    let Some(Word::Known(program)) = words.first() else { return None };
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let (_, short) = BY_LAST.iter().find(|(name, _)| *name == program)?;
+    // The name of an option, and whether it says that it holds.
+    let said = |word: &Word| {
+        let Word::Known(text) = word else { return None };
+        let long = short.iter().find(|(short, _)| short == text).map_or(text.as_str(), |(_, long)| *long);
+        let (name, value) = long.strip_prefix("--")?.split_once('=').unwrap_or((long.strip_prefix("--")?, "true"));
+        let (name, holds) = name.strip_prefix("no-").map_or((name, true), |name| (name, false));
+        Some((name.to_string(), holds != (value == "false")))
+    };
+    let options: Vec<_> = words.iter().map(said).collect();
+    let undone = |at: usize| {
+        let Some(Some((name, holds))) = options.get(at) else { return false };
+        let later = options.iter().skip(at.saturating_add(1)).flatten();
+        later.filter(|(other, _)| other == name).last().is_some_and(|(_, last)| last != holds)
+    };
+    let kept: Vec<Word> =
+        words.iter().enumerate().filter(|(at, _)| !undone(*at)).map(|(_, word)| word.clone()).collect();
+    (kept.len() < words.len()).then_some(kept)
+}
+
+fn fits_as_written(command: &SimpleCommand, pattern: &str) -> Fit {
     let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
     // Most patterns are of other programs, so the program is compared before anything else.
     let other = |wanted: &str| wanted != "*" && program_fits(wanted, program) == Fit::No;
@@ -357,5 +399,22 @@ mod tests {
         cases
             .into_iter()
             .for_each(|(outer, inner, wanted)| assert_eq!(covers(outer, inner), wanted, "{outer}: {inner}"));
+    }
+
+    #[test]
+    fn of_options_that_exclude_one_another_the_last_holds() {
+        let words = |line: &str| -> Vec<Word> { line.split(' ').map(|word| Word::Known(word.into())).collect() };
+        for (line, holds) in [
+            ("git push -n --no-dry-run", Some("git push --no-dry-run")),
+            ("git push --no-dry-run -n", Some("git push -n")),
+            ("npm version --no-git-tag-version --git-tag-version", Some("npm version --git-tag-version")),
+            ("npm version --git-tag-version=false --git-tag-version", Some("npm version --git-tag-version")),
+            ("git push --force --no-force", Some("git push --no-force")),
+            ("git push --tags --follow-tags", None),
+            ("git commit --no-verify -m x", None),
+            ("cargo test --fail-fast --no-fail-fast", None),
+        ] {
+            assert_eq!(in_effect(&words(line)), holds.map(words), "{line}");
+        }
     }
 }

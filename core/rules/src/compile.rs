@@ -41,6 +41,14 @@ pub struct Placed {
     pub span: Range<usize>,
 }
 
+/// What is wrong with a text of rules that is too large or nests too deep to be read; to be asked before anything reads it.
+#[must_use]
+pub fn refused(text: &str) -> Option<Problem> {
+    let (message, span) = statements::too_large(text)?;
+    let help = Some("write several rules or files, or a shorter condition".to_string());
+    Some(Problem { help, ..Problem::error(&message, span) })
+}
+
 /// Compiles a text of rules.
 #[must_use]
 pub fn compile(text: &str, schema: &Schema) -> Compiled {

@@ -1,7 +1,6 @@
 //! Discovery: every config text that applies to a project, in one order on every machine.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_config::{
@@ -10,6 +9,7 @@ use phasegate_config::{
 };
 use phasegate_core::Code;
 
+use crate::bounds;
 use crate::locations::{CONFIG_FOLDER, Locations};
 
 /// The largest config file, in bytes.
@@ -175,7 +175,7 @@ impl Search<'_> {
 
     /// Reads a file; whether it is there.
     fn file(&mut self, path: &Path, kind: Kind, must_exist: bool) -> bool {
-        match read(path) {
+        match bounds::read(path, MAX_CONFIG_BYTES) {
             Ok(text) => {
                 let path = self.shown(path);
                 self.found.files.push(SourceFile { path, text, level: self.level, kind });
@@ -233,19 +233,7 @@ impl Search<'_> {
 }
 
 fn absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-fn read(path: &Path) -> io::Result<String> {
-    let file = File::open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut text = String::new();
-    if file.take(MAX_CONFIG_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_CONFIG_BYTES {
-        return Err(io::Error::other(format!("it is larger than {MAX_CONFIG_BYTES} bytes")));
-    }
-    Ok(text)
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use serde_json::json;
 
 use crate::analysis::{self, Shell};
 use crate::audit;
+use crate::bounds;
 use crate::deadline::Deadline;
 use crate::decide::{Decided, decide};
 use crate::facts;
@@ -222,6 +223,10 @@ impl<'a> Driver<'a> {
         if let Err(problem) = self.choose_policy(&event) {
             self.name_session();
             return Err(self.note_problem(event.to_value(), problem));
+        }
+        if let Err(problem) = bounds::check(&event) {
+            let event = json!({"event": event.name(), "session": event.session});
+            return Err(self.note_problem(event, problem));
         }
         self.keep_distrust(&event);
         reported::keep_counted(&mut event, &self.loaded.own.policy.budgets);

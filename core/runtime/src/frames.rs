@@ -10,6 +10,7 @@ use phasegate_adapter::{
 };
 use phasegate_core::{Code, Event, Outcome, state};
 
+use crate::bounds::MAX_PATH_BYTES;
 use crate::deadline::{Deadline, broken, limit_from_environment};
 use crate::descendant_projects;
 use crate::driver::Driver;
@@ -134,8 +135,11 @@ impl Runtime {
         let named = variables.iter().find_map(|name| frame.environment.get_key_value(name));
         if let Some((name, value)) = named {
             let path = Path::new(value);
-            if !path.is_absolute() {
-                return Err(Problem::new(Code::BadInput, format!("`{name}` is set and names no absolute folder")));
+            if !path.is_absolute() || value.len() > MAX_PATH_BYTES {
+                return Err(Problem::new(
+                    Code::BadInput,
+                    format!("`{name}` is set and names no absolute folder of at most {MAX_PATH_BYTES} bytes"),
+                ));
             }
             let project = self.project_above(path);
             if project.is_guarded_anywhere(&self.locations) {

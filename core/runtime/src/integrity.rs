@@ -93,6 +93,7 @@ pub fn check_project_journal(
     saw: u64,
 ) -> Result<(), Problem> {
     let folder = project.folder.display();
+    let saw = saw.max(remembered.map_or(0, |memory| memory.records));
     if seq < saw {
         return Err(missing(format!("the project's journal in `{folder}` had {saw} records and has {seq}")));
     }

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use phasegate_adapter::{Adapter, Frame, Message, Problem, Received};
 
+use crate::bounds;
+
 /// A frame that is opened once, and then carried with its message.
 #[derive(Clone, Debug)]
 pub struct Opened {
@@ -25,7 +27,12 @@ impl Opened {
     ///
     /// The frame is not in the platform's form.
     pub fn open(&self, adapter: &dyn Adapter) -> Result<&Message, Problem> {
-        self.message.get_or_init(|| adapter.codec().open(&self.frame)).as_ref().map_err(Clone::clone)
+        let open = || {
+            let message = adapter.codec().open(&self.frame)?;
+            bounds::message(&message)?;
+            Ok(message)
+        };
+        self.message.get_or_init(open).as_ref().map_err(Clone::clone)
     }
 
     /// The message, if the frame was opened and could be.

@@ -4,6 +4,7 @@ use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::{Code, Event, EventKind};
 
 use crate::analysis::{self, Shell};
+use crate::bounds;
 use crate::lineage::Origin;
 use crate::opened::Opened;
 use crate::outer;
@@ -46,6 +47,9 @@ pub fn speaks_of_guarded(runtime: &Runtime, opened: &Opened) -> bool {
 pub fn forbidden(runtime: &Runtime, mut event: Event, project: &Project) -> Option<Problem> {
     if !runtime.locations.state.join("projects").exists() {
         return None;
+    }
+    if let Err(problem) = bounds::check(&event) {
+        return Some(problem);
     }
     analysis::complete(&mut event, &project.root, &Shell::default(), &|| runtime.protected(None, &[]), &|| None);
     let EventKind::ToolCall { tool, analysis, .. } = &event.kind else { return None };

@@ -7,6 +7,8 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::bounds::MAX_PATH_BYTES;
+
 /// The most links that one path may go through.
 const LINKS: usize = 40;
 
@@ -71,6 +73,10 @@ impl Links {
     /// As [`resolve`]: one part after the other; from the first part on that does not exist, by words alone.
     pub(crate) fn resolve(&self, base: &Path, written: &Path) -> Option<PathBuf> {
         let whole = base.join(written);
+        // What no system knows, a client may still make shorter: it stays in doubt.
+        if whole.as_os_str().len() > MAX_PATH_BYTES {
+            return None;
+        }
         // Elsewhere the system knows more of a name than its links, such as its case.
         if cfg!(not(target_os = "linux"))
             && let Ok(found) = whole.canonicalize()

@@ -9,8 +9,10 @@ use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::{self, MAX_PATH_BYTES};
 use crate::discover::guards_itself;
 use crate::locations::{CONFIG_FOLDER, Locations};
+use crate::snapshot::is_zero;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::ownership;
@@ -38,6 +40,21 @@ pub struct Remembered {
     /// Whether sessions were seen, so that there must be a journal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sessions: bool,
+    /// How many records the project's journal had, once one that must not be lost was on the disk: the journal's head,
+    /// known outside of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub records: u64,
+    /// Whether the file does not say it, so that the strictest is taken; the next record writes it anew.
+    #[serde(skip)]
+    pub damaged: bool,
+}
+
+impl Remembered {
+    /// A project that no session was seen of.
+    #[must_use]
+    pub fn new(mode: Mode) -> Self {
+        Self { mode, sessions: false, records: 0, damaged: false }
+    }
 }
 
 impl Project {
@@ -146,16 +163,15 @@ impl Project {
 
     /// What is remembered about the project; `None` if it was never guarded by configs of its own.
     ///
+    /// A file that is empty or damaged stands for the strictest that it can have said: the project goes on by that.
+    ///
     /// # Errors
     ///
-    /// `state-unreadable`: something is remembered and cannot be read.
+    /// `state-unreadable`, `state-exposed`: something is remembered and cannot be opened.
     pub fn remembered(&self) -> Result<Option<Remembered>, Problem> {
-        let path = self.memory();
-        let bytes = read_small(&path)?;
-        let parsed = bytes.map(|bytes| serde_json::from_slice(&bytes)).transpose();
-        parsed.map_err(|error| {
-            StoreError::from_io(StoreErrorKind::Unreadable, &path, "cannot be read", &error.into()).into()
-        })
+        let strictest = Remembered { sessions: true, damaged: true, ..Remembered::new(Mode::Block) };
+        let bytes = read_small(&self.memory())?;
+        Ok(bytes.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(strictest)))
     }
 
     /// Remembers that the project is guarded, and how strictly.
@@ -180,7 +196,7 @@ impl Project {
 
 /// The main folder of the repository that this folder is a worktree of; `None` where it is none.
 pub(crate) fn worktree_of(root: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(root.join(".git")).ok()?;
+    let text = bounds::read(&root.join(".git"), MAX_PATH_BYTES as u64).ok()?;
     let own = root.join(text.strip_prefix("gitdir:")?.trim());
     let all = own.parent().filter(|all| all.file_name().is_some_and(|name| name == "worktrees"))?;
     all.parent()?.parent()?.canonicalize().ok()
@@ -285,13 +301,10 @@ mod tests {
         std::fs::create_dir_all(outer.join(CONFIG_FOLDER)).unwrap();
         let project = Project::find(&locations, &inner);
         assert_eq!((&project.root, project.remembered()), (&outer, Ok(None)));
-        project.remember(&FileStore, Remembered { mode: Mode::Block, sessions: false }).unwrap();
+        project.remember(&FileStore, Remembered::new(Mode::Block)).unwrap();
         std::fs::remove_dir(outer.join(CONFIG_FOLDER)).unwrap();
         let again = Project::find(&locations, &inner);
-        assert_eq!(
-            (again.root.clone(), again.remembered()),
-            (outer, Ok(Some(Remembered { mode: Mode::Block, sessions: false })))
-        );
+        assert_eq!((again.root.clone(), again.remembered()), (outer, Ok(Some(Remembered::new(Mode::Block)))));
         std::fs::create_dir_all(inner.join(CONFIG_FOLDER).join("skills")).unwrap();
         assert_eq!(
             Project::find(&locations, &inner).root,

@@ -44,7 +44,7 @@ impl Runtime {
         let deadline = Deadline::new(limit_from_environment());
         let (mut journal, mut kept) =
             Journal::open::<ProjectSnapshot>(self.store.as_ref(), &project.journal(), &deadline)?;
-        check_project_journal(project, memory, journal.seq(), 0)?;
+        check_project_journal(project, memory, kept.base + journal.seq(), 0)?;
         let time = (self.now)();
         let kind = EventKind::Command { by, name: name.to_string(), args };
         let event = Event { time: Some(time), ..Event::new("", kind) };
@@ -65,12 +65,12 @@ impl Runtime {
             _ => None,
         });
         let mode = asked.chain([strictest]).chain(memory.map(|memory| memory.mode)).max().unwrap_or(Mode::Warn);
-        let remembered = Remembered { mode, sessions: memory.is_some_and(|memory| memory.sessions) };
+        let mut remembered = Remembered { mode, damaged: false, ..memory.unwrap_or(Remembered::new(mode)) };
         if memory != Some(remembered) {
             project.remember(self.store.as_ref(), remembered)?;
         }
         let mut changes: Vec<_> = of_project.into_iter().map(ProjectChange::Engine).collect();
-        changes.extend([ProjectChange::Guarded(true), ProjectChange::Synced(journal.seq() + 1)]);
+        changes.extend([ProjectChange::Guarded(true), ProjectChange::Synced(kept.base + journal.seq() + 1)]);
         changes.iter().for_each(|change| kept.apply(change));
         let entry = Entry {
             time,
@@ -83,6 +83,8 @@ impl Runtime {
             ..Entry::default()
         };
         journal.append(&entry, &kept, Durability::Synced)?;
+        remembered.records = kept.base + journal.seq();
+        project.remember(self.store.as_ref(), remembered)?;
         let place = Place { time, session: "", seq: None, policy: &policy.version, agent: None };
         let lines = log::lines(&place, &records(&policy, &before, &event, &decided.outcome.changes));
         let logs = if lines.is_empty() { Vec::new() } else { log::paths(self, &project.root, &settings) };

@@ -385,7 +385,7 @@ mod tests {
         let world = World::new();
         assert_eq!(world.part("../other/.tool/settings.json", Change::Write), None);
         Project::at(&world.locations, &world.top().join("other"))
-            .remember(&phasegate_store::file_store::FileStore, Remembered { mode: Mode::Warn, sessions: false })
+            .remember(&phasegate_store::file_store::FileStore, Remembered::new(Mode::Warn))
             .unwrap();
         assert_eq!(world.part("../other/.tool/settings.json", Change::Write), Some(Part::Settings));
         assert_eq!(world.part("../other/.tool/skills/y/SKILL.md", Change::Write), Some(Part::Skill));

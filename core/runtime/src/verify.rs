@@ -190,6 +190,7 @@ impl Work<'_> {
     fn project(&mut self, project: &Project, has_sessions: bool) -> u64 {
         let path = project.journal();
         if !path.exists() && !has_sessions {
+            self.memory(project, 0);
             return 0;
         }
         let mut before = BTreeMap::new();
@@ -205,7 +206,26 @@ impl Work<'_> {
             }
         });
         let records = self.report.journals.first().map_or(0, |journal| journal.records);
-        read.map_or(0, |state| state.base) + records
+        let all = read.map_or(0, |state| state.base) + records;
+        self.memory(project, all);
+        all
+    }
+
+    /// Whether what is remembered outside of the journals fits the project's, which has so many records.
+    fn memory(&mut self, project: &Project, all: u64) {
+        match project.remembered() {
+            Ok(Some(memory)) if memory.damaged => {
+                let message =
+                    "it does not say that the project is guarded; block mode is taken, and the next call writes it";
+                self.found(Code::StateUnreadable, &project.memory(), None, message);
+            }
+            Ok(Some(memory)) if all < memory.records => {
+                let message = format!("it had {} records and has {all}", memory.records);
+                self.found(Code::StateMissing, &project.journal(), None, message);
+            }
+            Ok(_) => {}
+            Err(problem) => self.problem(&project.memory(), None, problem),
+        }
     }
 
     /// Notes the checkpoints that a record of the project sets. A record of version 1 does not list them: they are

@@ -4,7 +4,7 @@
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, Unhook, unhook};
 use phasegate_core::analysis::Access;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Ends};
 use crate::host::{Failing, Host};
 use crate::hosts::others::OTHERS;
 
@@ -39,7 +39,9 @@ static DIALECT: Dialect = Dialect {
     patch_tool: None,
     background: "run_in_background",
     background_tool: Some(MONITOR),
-    tells_ends: true,
+    ends: Ends::Response,
+    honours_ask: true,
+    denies_by: 2,
 };
 
 /// Claude Code.
@@ -227,7 +229,14 @@ pub(crate) static HOST: Host = Host {
                 shown: &[],
             },
             LimitRow {
-                way: "another host starts the hooks: Codex CLI, Copilot CLI, Cursor, Goose or one that is not known",
+                way: "Copilot CLI reads the same settings and starts the hooks",
+                then: "its messages are read, and a denial is answered in the form that it shows to the agent; recorded from \
+               1.0.102. A call that a rule would ask about is denied, and nothing holds the agent at the end of its turn. If \
+               the guard hangs past the hook's timeout, the call goes on. Hooks of its own format are not installed",
+                shown: &[],
+            },
+            LimitRow {
+                way: "another host starts the hooks: Codex CLI, Cursor, Goose or one that is not known",
                 then: "it is told that its messages are not read here; in block mode each call is denied so, in warn mode it \
                goes on",
                 shown: &[],

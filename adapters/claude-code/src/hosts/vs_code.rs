@@ -4,7 +4,7 @@ use phasegate_adapter::ToolRow;
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{EXECUTE, NETWORK, READ, WRITE};
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Ends};
 
 const PATCH: &str = "apply_patch";
 
@@ -53,7 +53,9 @@ pub(crate) static DIALECT: Dialect = Dialect {
     patch_tool: Some(PATCH),
     background: "isBackground",
     background_tool: None,
-    tells_ends: false,
+    ends: Ends::Text,
+    honours_ask: true,
+    denies_by: 2,
 };
 
 const fn file(native: &'static str, canonical: &'static str, access: Access) -> ToolRow {

@@ -12,6 +12,7 @@ use crate::args::{ModeArg, platform_names};
 use crate::command::adapters::signs;
 use crate::context::Context;
 use crate::output::Failure;
+use phasegate_runtime::bounds::{self, MAX_SETTINGS_BYTES};
 
 /// The arguments of `phasegate init`.
 #[derive(Debug, Default, clap::Args)]
@@ -152,7 +153,7 @@ pub(crate) fn detected(adapter: &dyn Adapter, setting: &Setting<'_>) -> bool {
 
 /// The text of a file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(path) {
+    match bounds::read(path, MAX_SETTINGS_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Failure::new(format!("`{}` cannot be read: {error}", path.display()))),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use phasegate_rules::ToolShape;
-use phasegate_rules::compile::{Schema, compile, places};
+use phasegate_rules::compile::{Schema, compile, places, refused};
 
 use super::problem::finding;
 use super::read::Read;
@@ -19,6 +19,9 @@ impl Reader {
     }
 
     pub(super) fn read(&self, text: &str) -> Read {
+        if let Some(problem) = refused(text) {
+            return Read { findings: vec![(finding(text, &problem), true)], ..Read::default() };
+        }
         if let Some(place) = places(text).into_iter().find(|place| text.get(place.clone()).is_some_and(asks_for_past)) {
             return self.read_past(text, &place);
         }

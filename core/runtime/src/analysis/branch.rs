@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use phasegate_core::analysis::{SimpleCommand, Verdict, Word};
 use phasegate_shell::{Judgement, Part};
 
+use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::facts::git_folder;
 
 /// Programs after which the branch is still the same.
@@ -54,7 +55,7 @@ fn is_own(name: &str) -> bool {
 
 /// The branch that the repository of a folder is on.
 pub(super) fn current(base: &Path) -> Option<String> {
-    let head = std::fs::read_to_string(repository(base)?.join("HEAD")).ok()?;
+    let head = bounds::read(&repository(base)?.join("HEAD"), MAX_FILE_BYTES).ok()?;
     let branch = head.trim_end().strip_prefix("ref: refs/heads/")?;
     (!branch.is_empty()).then(|| branch.to_owned())
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::bounds::{self, MAX_FILE_BYTES};
+
 /// Where cargo looks for settings, in the folder where it starts and in each around it.
 const PLACES: [&str; 2] = [".cargo/config.toml", ".cargo/config"];
 /// Keys of settings by which `cargo test` runs something else, or loads it: other commands, what starts tests, what
@@ -18,7 +20,7 @@ pub(super) fn replaces(folder: &Path, is_new: &dyn Fn(&Path) -> bool) -> bool {
         let mut all = folder.ancestors().flat_map(|folder| places.map(|place| folder.join(place)));
         all.any(|place| {
             is_new(&place)
-                && match std::fs::read_to_string(&place) {
+                && match bounds::read(&place, MAX_FILE_BYTES) {
                     Ok(text) => keys.iter().any(|key| text.contains(key)) || text.contains('\\'),
                     Err(_) => true,
                 }

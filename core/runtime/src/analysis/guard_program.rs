@@ -1,7 +1,6 @@
 //! The guard's own program, where a line reaches it by other ways than its path: a lookup of its name, a pattern of names in a
 //! folder that is not known, an installer that replaces or removes it.
 
-use std::fs;
 use std::path::Path;
 
 use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
@@ -9,6 +8,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
 use super::guarded::{Place, change};
 use super::word_paths::{folders, last_name, within};
+use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::protected::protected_path::fold;
 
 /// The program's name.
@@ -211,7 +211,7 @@ fn has_program(folder: &Path) -> bool {
     if source.is_dir() || source.with_extension("rs").exists() {
         return true;
     }
-    MANIFESTS.iter().filter_map(|name| fs::read_to_string(folder.join(name)).ok()).any(|text| {
+    MANIFESTS.iter().filter_map(|name| bounds::read(&folder.join(name), MAX_FILE_BYTES).ok()).any(|text| {
         let plain: String = text.chars().filter(|sign| !sign.is_whitespace() && !"'\"".contains(*sign)).collect();
         let plain = fold(&plain);
         // A key of a table of programs, or the name of the package.

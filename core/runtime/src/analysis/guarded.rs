@@ -14,6 +14,7 @@ use super::arguments::{
 use super::line::Shell;
 use super::matched::matched;
 use super::rough::patterns;
+use crate::bounds::{MAX_PATH_BYTES, MAX_PIECES};
 use crate::protected::Protected;
 use crate::protected::protected_path::Change;
 
@@ -51,6 +52,13 @@ impl Place<'_> {
 
     /// For a shell command: by its known paths and, for programs that cannot be analysed, by their words.
     pub(super) fn by_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
+        let mut found = self.by_plain_line(judged, line);
+        found.extend(self.rewritten(judged, line));
+        found
+    }
+
+    /// As [`Place::by_line`], by what the line itself says.
+    pub(super) fn by_plain_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let mut found: Vec<Guarded> = Vec::new();
         for touch in &judged.touches {
             let guarded = match touch.path.text() {
@@ -72,7 +80,6 @@ impl Place<'_> {
         found.extend(self.forged(judged));
         found.extend(self.clients(judged));
         found.extend(self.within(judged, line));
-        found.extend(self.rewritten(judged, line));
         found.extend(self.named(judged));
         found.extend(self.copied(judged, line));
         found.extend(self.guard_program(judged, line));
@@ -188,6 +195,10 @@ impl Place<'_> {
     /// guard and what is known of it says so.
     pub(super) fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
         let change = change(access)?;
+        let bytes = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        if path.0.len() > MAX_PIECES || path.0.iter().map(bytes).sum::<usize>() > MAX_PATH_BYTES {
+            return Some(Guarded { part: Part::Policy, path: "a pattern that is too long to be looked at".to_owned() });
+        }
         let mut known = String::new();
         for piece in &path.0 {
             match piece {

@@ -7,6 +7,8 @@ use phasegate_core::analysis::NewContent;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 
+use crate::bounds::{self, MAX_FILE_BYTES};
+
 /// The argument that holds the whole new text of a file.
 pub(crate) const CONTENT: &str = "content";
 /// The largest file, in bytes, of which it is looked up what an edit makes of it.
@@ -36,7 +38,7 @@ pub(crate) fn of(input: &Value, before: impl FnOnce() -> Option<String>) -> Opti
 /// The text of a file, unless it is too large.
 pub(super) fn text(file: &Path) -> Option<String> {
     let data = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
-    if data.len() > MAX_BYTES { None } else { std::fs::read_to_string(file).ok() }
+    if data.len() > MAX_BYTES { None } else { bounds::read(file, MAX_FILE_BYTES).ok() }
 }
 
 fn made(edits: &[Value], before: &str) -> Option<NewContent> {

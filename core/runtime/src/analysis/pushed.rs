@@ -7,6 +7,8 @@ use phasegate_core::analysis::{RunsIn, SimpleCommand, Word};
 use super::branch::{current, repository};
 use super::descendants::program_of;
 
+use crate::bounds::{self, MAX_FILE_BYTES};
+
 /// The command.
 const PUSH: &str = "git push";
 /// Its options that take the next word for their value.
@@ -107,7 +109,7 @@ fn is_here(source: &str, base: &Path) -> bool {
     }
     let head = match &branch {
         Some(branch) => commit(&git, &format!("refs/heads/{branch}")),
-        None => std::fs::read_to_string(git.join("HEAD")).ok().map(|text| text.trim().to_owned()),
+        None => bounds::read(&git.join("HEAD"), MAX_FILE_BYTES).ok().map(|text| text.trim().to_owned()),
     };
     if head.as_deref() == Some(source) {
         return true;
@@ -125,15 +127,15 @@ fn is_here(source: &str, base: &Path) -> bool {
 
 /// The commit that a reference names, as far as a file says it.
 fn commit(git: &Path, name: &str) -> Option<String> {
-    let shared = std::fs::read_to_string(git.join("commondir")).ok();
+    let shared = bounds::read(&git.join("commondir"), MAX_FILE_BYTES).ok();
     let shared: PathBuf = shared.map_or_else(|| git.to_path_buf(), |common| git.join(common.trim()));
     if name.contains("..") || name.contains('*') {
         return None;
     }
-    if let Ok(text) = std::fs::read_to_string(shared.join(name)) {
+    if let Ok(text) = bounds::read(&shared.join(name), MAX_FILE_BYTES) {
         return Some(text.trim().to_owned());
     }
-    let packed = std::fs::read_to_string(shared.join("packed-refs")).ok()?;
+    let packed = bounds::read(&shared.join("packed-refs"), MAX_FILE_BYTES).ok()?;
     let named = packed.lines().filter_map(|line| line.split_once(' ')).find(|(_, packed)| *packed == name);
     named.map(|(commit, _)| commit.to_owned())
 }

@@ -1,5 +1,7 @@
 //! Lines that mean another one, which says plainly what is touched.
 
+use std::iter::successors;
+
 use phasegate_core::analysis::{Access, Guarded, Part as Kept, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Table, Touch, Trust, judge};
 
@@ -11,20 +13,25 @@ use super::within::joined;
 const HANDS_ON: [&str; 6] = ["$(", "`", "read ", "mapfile", "readarray", "parallel"];
 /// The most pairs of a search and a command that are looked at.
 const MOST: usize = 64;
+/// The most plainer spellings of a line that are looked at.
+const MOST_SPELLINGS: usize = 8;
 /// What a search prints its findings with.
 const PRINTS: [&str; 2] = ["-print", "-print0"];
 
 impl Place<'_> {
-    /// By the lines that this one means.
+    /// By the lines that this one means. A line that was made of another one is not made into a further one, but for a
+    /// plainer one.
     pub(super) fn rewritten(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
-        let mut lines: Vec<String> = plainer(line).into_iter().collect();
-        let fed = fed(judged, line);
-        if fed.len() > MOST {
+        let plain: Vec<String> = successors(plainer(line), |line| plainer(line)).take(MOST_SPELLINGS + 1).collect();
+        let read = |line: &String| judge(line, &Table::shipped(), Trust::default());
+        let plain: Vec<(Judgement, String)> = plain.into_iter().map(|line| (read(&line), line)).collect();
+        let of_plain = plain.iter().flat_map(|(judged, line)| fed(judged, line));
+        let fed: Vec<String> = fed(judged, line).into_iter().chain(of_plain).collect();
+        if fed.len() > MOST || plain.len() > MOST_SPELLINGS {
             return vec![Guarded { part: Kept::Policy, path: "find ... | xargs".to_owned() }];
         }
-        lines.extend(fed);
-        let found = lines.iter().flat_map(|line| self.by_line(&judge(line, &Table::shipped(), Trust::default()), line));
-        found.collect()
+        let fed = fed.into_iter().map(|line| (read(&line), line));
+        plain.into_iter().chain(fed).flat_map(|(judged, line)| self.by_plain_line(&judged, &line)).collect()
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
             // What a known runner does is known, whatever its options print: it runs the code of the project.
-            if !run.unsure {
+            if !run.unsure && runner.only_tests() {
                 command.verdict = command.verdict.min(Verdict::Execute);
             }
         }

@@ -11,6 +11,7 @@ use phasegate_core::policy::Mode;
 
 use super::request::Asked;
 use super::{bridge, unguarded_session};
+use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::deadline::try_within;
 use crate::locations::Locations;
 use crate::project::Project;
@@ -93,7 +94,7 @@ fn read(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> (BTreeMa
     }
     let (mut existing, mut unreadable) = (BTreeMap::new(), Vec::new());
     for path in paths {
-        match std::fs::read_to_string(&path) {
+        match bounds::read(&path, MAX_SETTINGS_BYTES) {
             Ok(text) => {
                 existing.insert(path, text);
             }

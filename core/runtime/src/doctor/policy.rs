@@ -48,7 +48,10 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     if !other.is_empty() {
         found.push(Finding::new(Level::Warning, other.join("; ")).with("accept it: `phasegate reload`"));
     }
-    if let Some(memory) = remembered {
+    if remembered.is_some_and(|memory| memory.damaged) {
+        let what = format!("`{}` is damaged: the project counts as guarded in block mode", project.memory().display());
+        found.push(Finding::new(Level::Problem, what).with("nothing to do: the next call of a session writes it anew"));
+    } else if let Some(memory) = remembered {
         let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));
         found.push(Finding::new(Level::Ok, what));
     }

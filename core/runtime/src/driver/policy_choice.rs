@@ -178,7 +178,7 @@ impl Driver<'_> {
         if own {
             let strict = strictest == Mode::Block || self.stays_strict();
             let mode = if strict { Mode::Block } else { Mode::Warn };
-            self.keep_in_mind(mode, self.loaded.shared.remembered.is_some_and(|memory| memory.sessions))?;
+            self.keep_in_mind(|memory| memory.mode = mode)?;
         }
         self.configs = Some(of_mode(strictest));
         Ok(())
@@ -199,11 +199,22 @@ impl Driver<'_> {
     pub(super) fn remember(&mut self) -> Result<(), Problem> {
         let Some(memory) = self.loaded.shared.remembered else { return Ok(()) };
         let mode = if is_strict(&self.state) { Mode::Block } else { memory.mode };
-        self.keep_in_mind(mode, true)
+        self.keep_in_mind(|memory| (memory.mode, memory.sessions) = (mode, true))
     }
 
-    fn keep_in_mind(&mut self, mode: Mode, sessions: bool) -> Result<(), Problem> {
-        let memory = Remembered { mode, sessions };
+    /// Remembers that the project's journal is as long as it is now, since its last record must not be lost.
+    pub(super) fn remember_head(&mut self) -> Result<(), Problem> {
+        let records = self.loaded.shared.snapshot.base + self.loaded.project_journal.seq();
+        if self.loaded.shared.remembered.is_none() {
+            return Ok(());
+        }
+        self.keep_in_mind(|memory| memory.records = records)
+    }
+
+    fn keep_in_mind(&mut self, note: impl FnOnce(&mut Remembered)) -> Result<(), Problem> {
+        let known = self.loaded.shared.remembered;
+        let mut memory = Remembered { damaged: false, ..known.unwrap_or(Remembered::new(Mode::Warn)) };
+        note(&mut memory);
         if self.loaded.shared.remembered != Some(memory) {
             self.loaded.shared.remembered = Some(memory);
             self.project.remember(self.store, memory)?;

@@ -32,7 +32,11 @@ impl Driver<'_> {
         let of_project = outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
         let of_project: Vec<Change> = of_project.cloned().collect();
         let project_synced = of_project.iter().any(is_synced);
+        let moves = of_project.iter().any(Change::moves_a_run);
         self.record_project(event, of_project, project_synced)?;
+        if moves {
+            self.remember_head()?;
+        }
         let own = &mut self.loaded.own;
         // The session's record holds all of them, so that it alone tells what happened.
         let changes = outcome.changes.iter().cloned().map(SessionChange::Engine).collect();
@@ -46,6 +50,9 @@ impl Driver<'_> {
         };
         self.loaded.own.change(SessionChange::CheckpointDue(synced));
         self.append(entry, if synced { Durability::Synced } else { Durability::Written })?;
+        if synced {
+            self.note_head(event)?;
+        }
         self.log(event, time, &history);
         self.remember()?;
         Ok(outcome)
@@ -164,7 +171,7 @@ impl Driver<'_> {
         let known = loaded.shared.snapshot.sessions.get(&key).map(|checkpoint| checkpoint.seq);
         let noted = known.unwrap_or(loaded.own.snapshot.anchored);
         let turns = matches!(event.kind, EventKind::SessionStart { .. } | EventKind::SessionEnd {});
-        let due = loaded.own.snapshot.anchor_due;
+        let due = loaded.own.snapshot.anchor_due && noted < seq;
         let rested = !loaded.shared.snapshot.is_awake(&key);
         let now = seq == 0
             || due
@@ -194,6 +201,19 @@ impl Driver<'_> {
         }
         let durability = if synced || seq == 0 || rested { Durability::Synced } else { Durability::Written };
         self.append_project(json!({"event": event.name(), "session": self.session}), changes, at, durability)
+    }
+
+    /// Tells the project's journal of a record of the session's that must not be lost, as soon as it is on the disk: the head
+    /// of a journal is known outside of it. A crash in between leaves a head that is behind, which the next event renews.
+    /// Where records are collected, this one is not on the disk yet.
+    fn note_head(&mut self, event: &Event) -> Result<(), Problem> {
+        let journal = &self.loaded.session_journal;
+        if journal.holds() {
+            return Ok(());
+        }
+        let at = Checkpoint { seq: journal.seq(), head: journal.head(), time: event.time.unwrap_or_default() };
+        let event = json!({"event": event.name(), "session": self.session});
+        self.append_project(event, Vec::new(), at, Durability::Written)
     }
 
     /// Appends to the project's journal, with how far that of the session has come.

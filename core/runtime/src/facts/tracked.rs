@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::bounds::{self, MAX_FILE_BYTES};
+
 /// The largest index that is read, in bytes: about 200,000 files.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 /// What stands before the flags of an entry, where names of objects are SHA-1: times, numbers and the name of the object.
@@ -34,7 +36,7 @@ pub(crate) fn git_folder(top: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git);
     }
-    let text = std::fs::read_to_string(&git).ok()?;
+    let text = bounds::read(&git, MAX_FILE_BYTES).ok()?;
     Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }
 

@@ -275,7 +275,7 @@ mod tests {
             protected.part(&protected.resolve(&root, path).unwrap(), Change::Write)
         };
         let guard_other = || {
-            let memory = Remembered { mode: Mode::Block, sessions: false };
+            let memory = Remembered::new(Mode::Block);
             Project::at(&locations, &other).remember(&phasegate_store::file_store::FileStore, memory).unwrap();
         };
         let changes: [(&str, Part, &dyn Fn()); 8] = [

@@ -128,8 +128,10 @@ pub(super) fn find(runtime: &Runtime, project: &Project, named: Option<&str>) ->
         }
     }
     let path = project.journal();
+    let memory = project.remembered().ok().flatten();
+    found.seen = found.seen.max(memory.map_or(0, |memory| memory.records));
     let lost = || {
-        let remembered = project.remembered().ok().flatten().is_some_and(|memory| memory.sessions);
+        let remembered = memory.is_some_and(|memory| memory.sessions);
         let shorter = shared.state.base + shared.seq < found.seen;
         (shorter || shared.seq == 0 && (has_sessions || remembered)).then(|| integrity::project_gone(project))
     };
