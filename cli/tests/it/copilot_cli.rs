@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 fn sent(world: &World, message: Value) -> Output {
-    use std::io::Write as _;
     let mut common = json!({"timestamp": "2026-11-28T17:28:06.049Z", "cwd": world.root(), "session_id": "c"});
     if message.get("sessionId").is_some() {
         common = json!({"timestamp": 1, "cwd": world.root()});
@@ -15,10 +14,7 @@ fn sent(world: &World, message: Value) -> Output {
     common.as_object_mut().unwrap().extend(message.as_object().unwrap().clone());
     let mut hook = world.phasegate(&["hook", "claude-code"]);
     hook.env("COPILOT_CLI", "1").env("CLAUDE_PROJECT_DIR", world.root());
-    let piped = || std::process::Stdio::piped();
-    let mut hook = hook.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap();
-    hook.stdin.take().unwrap().write_all(common.to_string().as_bytes()).unwrap();
-    hook.wait_with_output().unwrap()
+    hook.write_stdin(common.to_string()).output().unwrap()
 }
 
 fn called(world: &World, event: &str, tool: &str, input: &Value, rest: Value) -> Output {
