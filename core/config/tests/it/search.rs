@@ -3,6 +3,7 @@
 //! A state is abstracted to what decisions depend on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 use phasegate_core::event::{By, Outcome};
 use phasegate_core::policy::Policy;
@@ -83,16 +84,39 @@ pub(crate) fn finishes(policy: &Policy, state: &State) -> bool {
     run(&after).status == Status::Finished
 }
 
-/// What decisions depend on, and which tools have succeeded since the start, kept apart from the engine's own evidence.
-type Key = (String, BTreeSet<String>);
-
-fn key(state: &State, ok: &BTreeSet<String>) -> Key {
+/// What decisions depend on.
+fn key(state: &State) -> String {
     let run = run(state);
     let atoms = |visit: u32| run.evidence.iter().filter(|e| e.visit == visit).map(|e| e.atom).collect::<BTreeSet<_>>();
     let all: BTreeSet<u32> = run.evidence.iter().map(|e| e.atom).collect();
     let before = run.provisional.as_ref().map(|p| (p.phase.clone(), p.failed, atoms(p.visit)));
     let backs: BTreeMap<_, _> = run.backs.iter().map(|(from, to, times)| ((from, to), times)).collect();
-    (format!("{} {before:?} {:?} {all:?} {backs:?} {}", run.phase, atoms(run.visit), run.failed), ok.clone())
+    format!("{} {before:?} {:?} {all:?} {backs:?} {}", run.phase, atoms(run.visit), run.failed)
+}
+
+/// Where a call that is let through leads, by how it came out: the state, and its key.
+type Led = [(Outcome, String, State); 2];
+
+/// Where each call leads from a state; `None` where it is denied, or ends the run.
+fn lead(policy: &Policy, state: &State, tries: &[Try]) -> Vec<Option<Led>> {
+    let led = |attempt: &Try| {
+        let (decision, called) = do_step(policy, state, &attempt.event());
+        if !decision.unwrap().lets_through() {
+            assert_eq!(run(&called).phase, run(state).phase, "a denied call moves nothing");
+            return None;
+        }
+        if run(&called).status != Status::Active {
+            // All is done and the call belongs to no phase: the run ends with it.
+            assert!(finishes(policy, state), "{} ends a run that is not finished", attempt.tool);
+            return None;
+        }
+        Some([Outcome::Ok, Outcome::Failed].map(|outcome| {
+            let (_, mut after) = do_step(policy, &called, &attempt.result(outcome));
+            forget(&mut after);
+            (outcome, key(&after), after)
+        }))
+    };
+    tries.iter().map(led).collect()
 }
 
 /// What the search found.
@@ -105,41 +129,34 @@ pub(crate) struct Searched {
     pub(crate) allowed: BTreeSet<(String, String, Vec<String>)>,
 }
 
-/// Searches all states of the first skill. `counted`: the tools whose success is kept as part of a state.
+/// Searches all states of the first skill. `counted`: the tools whose success since the start is kept as part of a state,
+/// apart from the engine's own evidence. The engine is asked once for all states that it takes for the same.
 pub(crate) fn search(policy: &Policy, tries: &[Try], counted: &BTreeSet<&str>) -> Searched {
     let mut found = Searched::default();
-    let mut known: BTreeMap<Key, usize> = BTreeMap::new();
+    let mut known: BTreeMap<(String, BTreeSet<String>), usize> = BTreeMap::new();
+    let mut asked: BTreeMap<String, Rc<Vec<Option<Led>>>> = BTreeMap::new();
     let mut queue = VecDeque::new();
     let start = activated(policy);
-    known.insert(key(&start, &BTreeSet::new()), 0);
+    let first = key(&start);
+    known.insert((first.clone(), BTreeSet::new()), 0);
     found.states.push((start, BTreeSet::new()));
     found.edges.push(BTreeSet::new());
-    queue.push_back(0);
-    while let Some(at) = queue.pop_front() {
+    queue.push_back((0, first));
+    while let Some((at, key)) = queue.pop_front() {
         let (state, ok) = found.states[at].clone();
-        for attempt in tries {
-            let (decision, called) = do_step(policy, &state, &attempt.event());
-            if !decision.unwrap().lets_through() {
-                assert_eq!(run(&called).phase, run(&state).phase, "a denied call moves nothing");
-                continue;
-            }
-            if run(&called).status != Status::Active {
-                // All is done and the call belongs to no phase: the run ends with it.
-                assert!(finishes(policy, &state), "{} ends a run that is not finished", attempt.tool);
-                continue;
-            }
+        let led = Rc::clone(asked.entry(key).or_insert_with(|| Rc::new(lead(policy, &state, tries))));
+        for (attempt, led) in tries.iter().zip(led.iter()) {
+            let Some(led) = led else { continue };
             found.allowed.insert((attempt.tool.clone(), attempt.input.to_string(), ok.iter().cloned().collect()));
-            for outcome in [Outcome::Ok, Outcome::Failed] {
-                let (_, mut after) = do_step(policy, &called, &attempt.result(outcome));
-                forget(&mut after);
+            for (outcome, key, after) in led {
                 let mut ok = ok.clone();
-                if outcome == Outcome::Ok && counted.contains(attempt.tool.as_str()) {
+                if *outcome == Outcome::Ok && counted.contains(attempt.tool.as_str()) {
                     ok.insert(attempt.tool.clone());
                 }
-                let next = *known.entry(key(&after, &ok)).or_insert_with(|| {
-                    found.states.push((after, ok));
+                let next = *known.entry((key.clone(), ok.clone())).or_insert_with(|| {
+                    found.states.push((after.clone(), ok));
                     found.edges.push(BTreeSet::new());
-                    queue.push_back(found.states.len() - 1);
+                    queue.push_back((found.states.len() - 1, key.clone()));
                     found.states.len() - 1
                 });
                 found.edges[at].insert(next);

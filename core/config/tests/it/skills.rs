@@ -96,7 +96,10 @@ static STRICT: LazyLock<Vec<(Policy, Searched)>> = LazyLock::new(|| {
     };
     // Those that ask for tools of a server; the others are played in stories.
     let lists = shipped().iter().filter(|shipped| shipped.name.starts_with("lsp-"));
-    lists.map(|shipped| search(shipped.name)).collect()
+    std::thread::scope(|scope| {
+        let searches: Vec<_> = lists.map(|shipped| scope.spawn(move || search(shipped.name))).collect();
+        searches.into_iter().map(|search| search.join().unwrap()).collect()
+    })
 });
 
 #[test]
