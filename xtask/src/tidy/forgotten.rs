@@ -1,9 +1,10 @@
-//! A test file that nothing compiles tests nothing.
+//! A test file that nothing compiles tests nothing, nor does an example in the comments of a library without doc tests.
 
 use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "declare it with `mod`, name it after a target, or remove it";
+const EXAMPLE: &str = "take `doctest = false` out of the library's manifest";
 
 /// Every Rust file of the workspace is the root of a target or declared as a module by another file.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
@@ -12,13 +13,26 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let orphan = |path: &str| {
         !roots.contains(&path) && !declared(tree, path) && !fuzzed(tree, path) && !path.starts_with("lab/bench/")
     };
-    tree.rust()
-        .filter(|file| orphan(&file.path))
-        .map(|file| {
-            let what = "no target compiles this file".to_string();
-            Finding { path: file.path.clone(), line: 0, what, instead: INSTEAD }
+    let orphans = tree.rust().filter(|file| orphan(&file.path)).map(|file| {
+        let what = "no target compiles this file".to_string();
+        Finding { path: file.path.clone(), line: 0, what, instead: INSTEAD }
+    });
+    orphans.chain(examples(tree)).collect()
+}
+
+/// The examples in comments of libraries that have no doc tests: cargo starts the compiler for each library that may.
+fn examples(tree: &Tree) -> impl Iterator<Item = Finding> {
+    let libraries = tree.packages.iter().flat_map(|package| &package.targets);
+    let silent = libraries.filter(|target| target.kind.iter().any(|kind| kind == "lib") && !target.doctest);
+    silent.flat_map(|library| {
+        let folder = library.src_path.trim_end_matches("lib.rs");
+        tree.rust().filter(move |file| file.path.starts_with(folder)).flat_map(|file| {
+            let fence = |line: &str| ["/// ```", "//! ```"].iter().any(|fence| line.trim_start().starts_with(fence));
+            let at = file.text.lines().position(fence)?;
+            let what = "nothing runs this example".to_string();
+            Some(Finding { path: file.path.clone(), line: at + 1, what, instead: EXAMPLE })
         })
-        .collect()
+    })
 }
 
 /// Whether the workspace of the fuzz targets, which is one of its own, names the file.
@@ -75,5 +89,17 @@ mod tests {
             found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(),
             ["a/src/used/lost.rs", "a/tests/it/lost.rs"]
         );
+    }
+
+    #[test]
+    fn an_example_that_nothing_runs_is_found() {
+        let mut files = tree(&[("a/src/lib.rs", "fn a() {}\n/// ```\n/// a();\n/// ```\nfn b() {}\n")]);
+        let mut crate_a = package("a", &[]);
+        crate_a.targets = vec![Target::library("a/src/lib.rs")];
+        files.packages.push(crate_a);
+        let lines = |files: &Tree| check(files).iter().map(|finding| finding.line).collect::<Vec<_>>();
+        assert_eq!(lines(&files), [2]);
+        files.packages[0].targets[0].doctest = true;
+        assert!(lines(&files).is_empty());
     }
 }

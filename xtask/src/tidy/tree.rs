@@ -52,6 +52,9 @@ pub(super) struct Target {
     pub(super) src_path: String,
     /// What cargo makes of it: `lib`, `bin`, `test`, ...
     pub(super) kind: Vec<String>,
+    /// Whether the examples in its comments are tests.
+    #[serde(default)]
+    pub(super) doctest: bool,
 }
 
 #[derive(Deserialize)]
@@ -63,7 +66,7 @@ impl Target {
     /// A library with this root file, for the checks' own tests.
     #[cfg(test)]
     pub(super) fn library(root: &str) -> Self {
-        Self { src_path: root.into(), kind: vec!["lib".into()] }
+        Self { src_path: root.into(), kind: vec!["lib".into()], doctest: false }
     }
 
     /// Whether it is a library or a program, rather than a test, an example or a bench.
