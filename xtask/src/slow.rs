@@ -2,6 +2,7 @@
 
 use crate::{history, lab, mutants, packages};
 use xtask::failure::Result;
+use xtask::process::{cargo, run};
 
 /// A check that runs when its folders changed.
 pub(crate) struct Slow {
@@ -28,6 +29,22 @@ pub(crate) const SLOW: &[Slow] = &[
         name: "MCP clients",
         folders: &["adapters/mcp/src", "conformance/clients", "lab/src/mcp_clients.rs"],
         run: |_| lab::run_with("mcp-clients", &[]),
+    },
+    Slow {
+        name: "crashes",
+        folders: &["core/store/src", "core/service/src", "core/runtime/src/driver", "core/runtime/src/driver.rs"],
+        run: |_| {
+            let mut tests = cargo(&["test", "-p", "phasegate-service", "--lib", "crash::"]);
+            run(tests.env("PHASEGATE_EVERY_BYTE", "1"))
+        },
+    },
+    Slow {
+        name: "random sessions",
+        folders: &["core/engine/src", "core/engine/tests/it"],
+        run: |long| {
+            let mut tests = cargo(&["test", "-p", "phasegate-core", "--test", "it", "--", "oracle::", "total::"]);
+            run(tests.env("PROPTEST_CASES", if long { "10000" } else { "1500" }))
+        },
     },
     Slow {
         name: "shell oracle",

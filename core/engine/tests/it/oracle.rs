@@ -126,7 +126,7 @@ fn differ(policy: &Policy, events: &[(Event, Facts)]) -> Option<String> {
 /// As many cases as `PROPTEST_CASES` says, or as a few seconds allow.
 fn config() -> ProptestConfig {
     let told = ProptestConfig { max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_some() { told } else { ProptestConfig { cases: 1_500, ..told } }
+    if std::env::var_os("PROPTEST_CASES").is_some() { told } else { ProptestConfig { cases: 400, ..told } }
 }
 
 proptest! {

@@ -142,8 +142,14 @@ fn changes_runs(before: &State, after: &State) -> bool {
     stands(before) != stands(after)
 }
 
+/// As many cases as `PROPTEST_CASES` says, or as a few seconds allow.
+fn config() -> ProptestConfig {
+    let told = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { told } else { ProptestConfig { cases: 256, ..told } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1024))]
+    #![proptest_config(config())]
 
     #[test]
     fn any_sequence_of_events_is_decided_and_twice_the_same(

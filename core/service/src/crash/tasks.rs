@@ -9,7 +9,7 @@ use phasegate_core::state::{Run, Status};
 use phasegate_store::faulty::{Change, watched};
 use serde_json::{Value, json};
 
-use super::{Image, World, decide, open, unsynced};
+use super::{Image, World, decide, open, stride, unsynced};
 
 const TASKS: usize = 40;
 const OF_A_WAVE: usize = 8;
@@ -142,8 +142,9 @@ fn a_workflow_of_40_tasks_that_is_killed_at_every_step_loses_nothing_and_does_no
             if flow(&found).is_none_or(|run| run.plan.is_none()) {
                 let _ = fs::remove_file(&file);
             }
-            // The agent goes on by a step everywhere, and to the end from every sixth place.
-            resume(&world, &name, &finished(answered).into_iter().collect(), at % 6 == 0);
+            // The agent goes on by a step everywhere, and to the end from some places.
+            let whole = at % (6 * stride()) == 0;
+            resume(&world, &name, &finished(answered).into_iter().collect(), whole);
             fs::write(&file, plan()).unwrap();
             fs::remove_dir_all(to).unwrap();
         }
