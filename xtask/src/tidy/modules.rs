@@ -79,7 +79,7 @@ impl Modules {
 
     fn read(&mut self, tree: &Tree, place: &Place<'_>) {
         let Some(file) = tree.file(place.file) else { return };
-        match syn::parse_file(&file.text) {
+        match file.parsed() {
             Ok(parsed) => self.add(tree, place, &parsed.items),
             Err(error) => {
                 let line = error.span().start().line;

@@ -1,8 +1,10 @@
 //! What the checks look at: every text file of the workspace, and what cargo says about its packages.
 
+use std::cell::OnceCell;
+
 use serde::Deserialize;
 
-use xtask::failure::{Failure, Result};
+use xtask::failure::Failure;
 use xtask::process::{cargo, output};
 use xtask::root::root;
 
@@ -21,6 +23,8 @@ pub(super) struct TextFile {
     pub(super) path: String,
     /// Its text.
     pub(super) text: String,
+    /// The text as Rust, once a check has asked for it.
+    parsed: OnceCell<syn::Result<syn::File>>,
 }
 
 /// A package, as `cargo metadata` describes it.
@@ -77,7 +81,7 @@ impl Target {
 
 impl Tree {
     /// Reads the workspace.
-    pub(super) fn load() -> Result<Self> {
+    pub(super) fn load() -> xtask::failure::Result<Self> {
         Ok(Self { files: files(), packages: packages()? })
     }
 
@@ -93,6 +97,19 @@ impl Tree {
 }
 
 impl TextFile {
+    fn new(path: String, text: String) -> Self {
+        Self { path, text, parsed: OnceCell::new() }
+    }
+
+    /// The text as Rust.
+    ///
+    /// # Errors
+    ///
+    /// The parser refuses it.
+    pub(super) fn parsed(&self) -> Result<&syn::File, &syn::Error> {
+        self.parsed.get_or_init(|| syn::parse_file(&self.text)).as_ref()
+    }
+
     /// Whether the file is part of a crate rather than a test, an example or a bench of it.
     pub(super) fn is_source(&self) -> bool {
         self.path.ends_with(".rs") && self.path.split('/').any(|part| part == "src")
@@ -100,7 +117,7 @@ impl TextFile {
 }
 
 /// What cargo says about the packages.
-pub(super) fn packages() -> Result<Vec<Package>> {
+pub(super) fn packages() -> xtask::failure::Result<Vec<Package>> {
     let listed = output(&mut cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]))?;
     let metadata: Metadata =
         serde_json::from_str(&listed).map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
@@ -128,7 +145,7 @@ fn files() -> Vec<TextFile> {
         .filter(|entry| entry.file_type().is_file())
         .filter_map(|entry| {
             let text = std::fs::read_to_string(entry.path()).ok()?;
-            Some(TextFile { path: relative(&entry.path().to_string_lossy()), text })
+            Some(TextFile::new(relative(&entry.path().to_string_lossy()), text))
         })
         .collect()
 }
@@ -136,7 +153,7 @@ fn files() -> Vec<TextFile> {
 /// A tree of these files, for the checks' own tests.
 #[cfg(test)]
 pub(super) fn tree(files: &[(&str, &str)]) -> Tree {
-    let files = files.iter().map(|(path, text)| TextFile { path: (*path).into(), text: (*text).into() }).collect();
+    let files = files.iter().map(|(path, text)| TextFile::new((*path).into(), (*text).into())).collect();
     Tree { files, packages: Vec::new() }
 }
 

@@ -17,11 +17,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust() {
         // What cannot be parsed is found by the check of cycles.
-        let Ok(parsed) = syn::parse_file(&file.text) else { continue };
+        let Ok(parsed) = file.parsed() else { continue };
         let mut aliases = Aliases::default();
-        aliases.visit_file(&parsed);
+        aliases.visit_file(parsed);
         let mut collector = Collector { aliases: aliases.tuples, found: Vec::new() };
-        collector.visit_file(&parsed);
+        collector.visit_file(parsed);
         findings.extend(collector.found.into_iter().map(|Found { line, what }| Finding {
             path: file.path.clone(),
             line,
