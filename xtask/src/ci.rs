@@ -12,7 +12,7 @@ use crate::passed::{self, Passed};
 use crate::slow::SLOW;
 use crate::{cases, conformance, lab, skips, tidy};
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, run as run_command};
+use xtask::process::{cargo, lint_builds, run as run_command};
 
 /// Which checks are run.
 #[derive(clap::Args, Default)]
@@ -37,7 +37,7 @@ struct Step {
 const STEPS: &[Step] = &[
     Step { name: "format", run: format },
     Step { name: "tidy", run: || tidy::run(&tidy::Args::default()) },
-    Step { name: "lints", run: || run_command(&mut clippy(&["--workspace"])) },
+    Step { name: "lints and build", run: build },
     Step { name: "generated files", run: || lab::run_with("gen", &["--check"]) },
     Step { name: "fault reports", run: || lab::run_with("reports", &[]) },
     Step { name: "tests", run: || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"])) },
@@ -49,6 +49,15 @@ const STEPS: &[Step] = &[
 /// Compares the format of every file.
 fn format() -> Result {
     run_command(&mut cargo(&["fmt", "--all", "--check"]))
+}
+
+/// Builds every target, and lints it on the way: what is compiled once serves all later steps. If a lint finds something,
+/// these build without lints.
+fn build() -> Result {
+    lint_builds(true);
+    let built = run_command(&mut cargo(&["test", "--quiet", "--workspace", "--all-targets", "--no-run"]));
+    lint_builds(built.is_ok());
+    built
 }
 
 /// The lints of these packages, each warning an error.

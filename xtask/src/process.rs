@@ -1,15 +1,32 @@
 //! Running other programs: cargo, mostly.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::failure::{Failure, Result};
 use crate::root::{root, target};
 
 /// The cargo that runs this task, in the workspace's root, with nothing on its standard input.
 pub fn cargo(args: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(&program);
     command.args(args).current_dir(root()).stdin(Stdio::null());
+    if LINTED.load(Relaxed) {
+        // As `cargo clippy` does it, which would compile every dependency a second time.
+        let driver = PathBuf::from(program).with_file_name("clippy-driver");
+        command.env("RUSTC_WORKSPACE_WRAPPER", driver);
+        command.env("CLIPPY_ARGS", "--deny__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__");
+    }
     command
+}
+
+/// Whether every build lints what it compiles.
+static LINTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on every build lints the crates of the workspace, each warning an error, or none does.
+pub fn lint_builds(lints: bool) {
+    LINTED.store(lints, Relaxed);
 }
 
 /// Builds every program of the workspace, and one small test. Cargo chooses the features of a dependency by the packages
