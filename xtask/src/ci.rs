@@ -12,7 +12,7 @@ use crate::passed::{self, Passed};
 use crate::slow::SLOW;
 use crate::{cases, conformance, lab, skips, tidy};
 use xtask::failure::{Failure, Result};
-use xtask::process::{cargo, lint_builds, run as run_command};
+use xtask::process::{InMemory, cargo, lint_builds, run as run_command};
 
 /// Which checks are run.
 #[derive(clap::Args, Default)]
@@ -97,9 +97,11 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     let wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|only| only == name);
     let mut rows = Vec::new();
+    let memory = InMemory::start();
     for step in STEPS.iter().filter(|step| wanted(step.name)) {
         rows.push(timed(step.name, step.run));
     }
+    drop(memory);
     let asked = args.full || !args.only.is_empty();
     let only_looks = std::env::var_os("CI").is_some() && !asked;
     for step in SLOW.iter().filter(|step| wanted(step.name)) {

@@ -1,7 +1,10 @@
 //! Running other programs: cargo, mostly.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::fs::{create_dir, remove_dir_all};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::failure::{Failure, Result};
@@ -10,8 +13,8 @@ use crate::root::{root, target};
 /// The cargo that runs this task, in the workspace's root, with nothing on its standard input.
 pub fn cargo(args: &[&str]) -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(&program);
-    command.args(args).current_dir(root()).stdin(Stdio::null());
+    let mut command = quiet(&program);
+    command.args(args);
     if LINTED.load(Relaxed) {
         // As `cargo clippy` does it, which would compile every dependency a second time.
         let driver = PathBuf::from(program).with_file_name("clippy-driver");
@@ -37,9 +40,61 @@ pub fn build_programs() -> Result {
 
 /// A program of the workspace as [`build_programs`] built it, in the workspace's root, with nothing on its standard input.
 pub fn program(name: &str) -> Command {
-    let mut command = Command::new(target().join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    quiet(target().join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION))
+}
+
+fn quiet(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(root()).stdin(Stdio::null());
+    if let Some(folder) = SCRATCH.lock().ok().and_then(|folder| folder.clone()) {
+        command.env("TMPDIR", folder);
+    }
     command
+}
+
+/// The folder in which programs keep what they need for a while, where that is not the system's.
+static SCRATCH: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// A scratch folder in memory for the programs that are started while this lives: most tests write journals, and each record
+/// waits for the disk.
+pub struct InMemory(Option<PathBuf>);
+
+impl InMemory {
+    /// Where the system has such a folder with enough room, and nobody has named another.
+    #[must_use]
+    pub fn start() -> Self {
+        let memory = Path::new("/dev/shm");
+        let folder = memory.join(format!("phasegate-{}", std::process::id()));
+        if std::env::var_os("TMPDIR").is_some() || free_kilobytes(memory) < ENOUGH || create_dir(&folder).is_err() {
+            return Self(None);
+        }
+        keep_scratch(Some(folder.clone()));
+        Self(Some(folder))
+    }
+}
+
+impl Drop for InMemory {
+    fn drop(&mut self) {
+        keep_scratch(None);
+        // What is left there, a restart of the machine takes.
+        let _ = self.0.as_ref().map(remove_dir_all);
+    }
+}
+
+fn keep_scratch(folder: Option<PathBuf>) {
+    if let Ok(mut kept) = SCRATCH.lock() {
+        *kept = folder;
+    }
+}
+
+/// The tests need at most a third of it at a time.
+const ENOUGH: u64 = 4 * 1024 * 1024;
+
+/// How much room a folder has, in KiB; none if that cannot be known.
+fn free_kilobytes(folder: &Path) -> u64 {
+    let told = output(Command::new("df").arg("-Pk").arg(folder)).unwrap_or_default();
+    let number = told.lines().nth(1).and_then(|line| line.split_whitespace().nth(3)?.parse().ok());
+    number.unwrap_or(0)
 }
 
 /// Runs a program whose output is shown as it comes.
@@ -60,7 +115,7 @@ pub fn output(command: &mut Command) -> Result<String> {
 
 /// A command as a person would type it.
 pub fn shown(command: &Command) -> String {
-    let program = std::path::Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
-    let args = command.get_args().map(std::ffi::OsStr::to_string_lossy);
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+    let args = command.get_args().map(OsStr::to_string_lossy);
     std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
 }
