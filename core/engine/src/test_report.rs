@@ -160,11 +160,10 @@ const SOURCES: [&str; 33] = [
 const OWN_FILES: [&str; 6] =
     ["/unittest/", "site-packages/", "dist-packages/", "node_modules/", "/importlib/", "<frozen "];
 /// How a program says that there is no such file.
-const NOT_THERE: [&str; 9] = [
+const NOT_THERE: [&str; 8] = [
     "error occurred while loading",
     "No such file",
     "directory not found",
-    ": not found",
     "cannot load such file",
     "Cannot find module",
     "Cannot detect source",
@@ -180,7 +179,9 @@ fn names_source(line: &str) -> bool {
         let ends = |(stem, end): (&str, &str)| !stem.is_empty() && !stem.ends_with('/') && SOURCES.contains(&end);
         word.rsplit_once('.').is_some_and(ends)
     };
-    let absent = NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
+    // A shell says so of a program, at the end of its line. A compiler says that a name is "not found in" something.
+    let of_shell = [": not found", ": command not found"].iter().any(|words| line.trim_end().ends_with(words));
+    let absent = of_shell || NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
     !absent && line.split(sign).any(is_source)
 }
 
