@@ -160,8 +160,9 @@ const SOURCES: [&str; 33] = [
 const OWN_FILES: [&str; 6] =
     ["/unittest/", "site-packages/", "dist-packages/", "node_modules/", "/importlib/", "<frozen "];
 /// How a program says that there is no such file.
-const NOT_THERE: [&str; 8] = [
+const NOT_THERE: [&str; 9] = [
     "error occurred while loading",
+    "command not found",
     "No such file",
     "directory not found",
     "cannot load such file",
@@ -179,9 +180,9 @@ fn names_source(line: &str) -> bool {
         let ends = |(stem, end): (&str, &str)| !stem.is_empty() && !stem.ends_with('/') && SOURCES.contains(&end);
         word.rsplit_once('.').is_some_and(ends)
     };
-    // A shell says so of a program, at the end of its line. A compiler says that a name is "not found in" something.
-    let of_shell = [": not found", ": command not found"].iter().any(|words| line.trim_end().ends_with(words));
-    let absent = of_shell || NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
+    // A compiler says of a name that it is "not found in" something.
+    let not_found = line.split(": not found").skip(1).any(|rest| !rest.starts_with(" in "));
+    let absent = not_found || NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
     !absent && line.split(sign).any(is_source)
 }
 
