@@ -47,6 +47,31 @@ fn an_absurd_call_is_denied_in_time() {
     }
 }
 
+/// No system knows a path of this length, and many a program gets a script or a message as one word.
+#[test]
+fn a_long_text_that_is_no_path_is_not_in_the_way() {
+    let world = World::guarded("block");
+    world.start("s");
+    let text = "total = total + values.length\n".repeat(150);
+    for line in [
+        format!("node -e '{text}'"),
+        format!("node -e \"{text} $x {text}\""),
+        format!("node -e '{text}' \"$x\""),
+        format!("git commit -m '{text}'"),
+        format!("echo '{text}' > notes.txt"),
+    ] {
+        assert_eq!(reply(&world.call("s", "t", "Bash", json!({"command": line}))), Reply::Silent, "{}", &line[..20]);
+    }
+    for line in [
+        format!("node -e '{text} fs.rmSync(\".phasegate/config.yaml\")'"),
+        format!("node -e \"{text} $x {text} fs.rmSync('.phasegate/config.yaml')\""),
+        format!("echo x > {}.phasegate/config.yaml", "a/../".repeat(1_000)),
+        format!("rm {}$x/config.yaml", "a/../".repeat(1_000)),
+    ] {
+        denied(&world.call("s", "t", "Bash", json!({"command": line})), "protect");
+    }
+}
+
 #[test]
 fn an_absurd_message_does_not_become_a_session() {
     let world = World::guarded("block");
@@ -56,6 +81,7 @@ fn an_absurd_message_does_not_become_a_session() {
         frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         world.hook(frame.to_string())
     };
+    world.start("s");
     denied(&call(json!({"session_id": "s".repeat(1_000_000)})), Code::InputTooLarge.id());
     denied(&call(json!({"cwd": "/a".repeat(50_000)})), Code::InputTooLarge.id());
     assert_eq!(reply(&call(json!({}))), Reply::Silent);

@@ -168,7 +168,10 @@ fn the_last_record_of_a_project_that_begins_a_run_is_missed() {
     cut(&world.state_file("project.journal"));
     assert!(found(&world).iter().any(|finding| finding["code"] == "state-missing"));
     refused(&world, "state-missing");
-    denied(&world.start("new"), "state-missing");
+    // A client lets no hook refuse that a session starts: it is told, and each call is denied.
+    let Reply::Told(told) = reply(&world.start("new")) else { panic!("not told") };
+    assert!(told.contains("state-missing"), "{told}");
+    denied(&world.call("new", "t", "Read", json!({"file_path": "a"})), "state-missing");
 }
 
 #[test]
@@ -185,8 +188,15 @@ fn an_empty_memory_of_the_project_is_the_strictest_and_heals() {
         assert_eq!(reply(&world.start("new")), Reply::Silent);
         assert!(fs::read_to_string(&memory).unwrap().contains(mode), "{mode}");
         world.run(&["audit", "verify"], 0);
+        // The configs that were accepted stay in force, also where they are gone.
         fs::write(&memory, "").unwrap();
-        fs::remove_file(world.root().join(".phasegate/config.yaml")).unwrap();
-        denied(&world.start("other"), "policy-missing");
+        fs::remove_dir_all(world.root().join(".phasegate")).unwrap();
+        let Reply::Told(told) = reply(&world.start("other")) else { panic!("not told: {mode}") };
+        assert!(told.contains("the accepted ones stay in force"), "{told}");
+        world.call("other", "t", "Skill", json!({"skill": "careful"}));
+        let edit = json!({"file_path": "a.rs", "old_string": "a", "new_string": "b"});
+        let answer = reply(&world.call("other", "t2", "Edit", edit));
+        assert!(matches!(&answer, Reply::Denied(text) | Reply::Told(text) if text.contains("not-done")), "{answer:?}");
+        assert_eq!(matches!(answer, Reply::Denied(_)), mode == "block", "{answer:?}");
     }
 }

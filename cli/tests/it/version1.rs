@@ -118,9 +118,10 @@ fn its_session_goes_on_where_it_stood() {
     let read = json!({"file_path": "src/main.rs"});
     let status = value(&world, &["--json", "status"]);
     assert_eq!((&status["skill_name"], &status["current_phase"]), (&json!("change"), &json!("edit")));
-    // A call of then ends now: it is evidence in the project's run.
+    // A call of then ends now: it is evidence in the project's run. The project's journal has a record with the change of
+    // the run, and one with the head of the session's journal.
     world.ok(SESSION, "t7", "Read", read);
-    assert_eq!(verified(&world), [22, 26]);
+    assert_eq!(verified(&world), [23, 26]);
     denied(&world.call(SESSION, "n1", "NotebookEdit", json!({"notebook_path": "a.ipynb"})), "unlisted");
     // Edit was seen and the file is there, so the next phase is open.
     assert!(!matches!(reply(&world.call(SESSION, "n2", "WebFetch", fetch())), Reply::Denied(_)));

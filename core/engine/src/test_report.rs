@@ -162,9 +162,9 @@ const OWN_FILES: [&str; 6] =
 /// How a program says that there is no such file.
 const NOT_THERE: [&str; 9] = [
     "error occurred while loading",
+    "command not found",
     "No such file",
     "directory not found",
-    ": not found",
     "cannot load such file",
     "Cannot find module",
     "Cannot detect source",
@@ -180,7 +180,9 @@ fn names_source(line: &str) -> bool {
         let ends = |(stem, end): (&str, &str)| !stem.is_empty() && !stem.ends_with('/') && SOURCES.contains(&end);
         word.rsplit_once('.').is_some_and(ends)
     };
-    let absent = NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
+    // A compiler says of a name that it is "not found in" something.
+    let not_found = line.split(": not found").skip(1).any(|rest| !rest.starts_with(" in "));
+    let absent = not_found || NOT_THERE.iter().chain(&OWN_FILES).any(|words| line.contains(words));
     !absent && line.split(sign).any(is_source)
 }
 

@@ -63,6 +63,9 @@ impl Place<'_> {
         for touch in &judged.touches {
             let guarded = match touch.path.text() {
                 Some(written) => self.touched(&written, touch.access).or_else(|| {
+                    if written.len() > MAX_PATH_BYTES {
+                        return change(touch.access).map(|_| too_long());
+                    }
                     let rest = beyond(&written)?;
                     self.may_touch(&Pattern(vec![Piece::Any, Piece::Text(rest)]), touch.access)
                 }),
@@ -195,9 +198,8 @@ impl Place<'_> {
     /// guard and what is known of it says so.
     pub(super) fn may_touch(&self, path: &Pattern, access: Access) -> Option<Guarded> {
         let change = change(access)?;
-        let bytes = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
-        if path.0.len() > MAX_PIECES || path.0.iter().map(bytes).sum::<usize>() > MAX_PATH_BYTES {
-            return Some(Guarded { part: Part::Policy, path: "a pattern that is too long to be looked at".to_owned() });
+        if is_too_long(path) {
+            return Some(too_long());
         }
         let mut known = String::new();
         for piece in &path.0 {
@@ -207,7 +209,7 @@ impl Place<'_> {
                 Piece::Any | Piece::Tree | Piece::Glob => break,
             }
         }
-        if path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
+        if is_known(path) {
             return self.touched(&known, access);
         }
         let below = known
@@ -280,7 +282,9 @@ impl Place<'_> {
             return None;
         }
         let words = || opaque.iter().flat_map(|part| part.words.iter().skip(1));
-        if let Some(guarded) = words().find_map(|word| self.may_touch(word, Access::Write)) {
+        // What is too long for a path and has blanks is a script, or a text for people: it is searched below.
+        let is_path = |word: &&Pattern| !(is_too_long(word) && has_blanks(word));
+        if let Some(guarded) = words().filter(is_path).find_map(|word| self.may_touch(word, Access::Write)) {
             return Some(guarded);
         }
         let assigned = opaque.iter().flat_map(|part| &part.command.assignments).filter_map(|(_, word)| match word {
@@ -292,6 +296,26 @@ impl Place<'_> {
         let fed = line.contains("<<") || text.contains(SUBSTITUTED) || opaque.iter().any(|part| is_one_of(part, &FED));
         own(&text).or_else(|| fed.then(|| own(line)).flatten())
     }
+}
+
+/// What is told of a path that is not looked at.
+fn too_long() -> Guarded {
+    Guarded { part: Part::Policy, path: "a path that is too long to be looked at".to_owned() }
+}
+
+/// Whether all of a path is known.
+fn is_known(path: &Pattern) -> bool {
+    path.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Home))
+}
+
+/// Whether a path that is known in part is too long to be compared.
+fn is_too_long(path: &Pattern) -> bool {
+    let bytes = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
+    !is_known(path) && (path.0.len() > MAX_PIECES || path.0.iter().map(bytes).sum::<usize>() > MAX_PATH_BYTES)
+}
+
+fn has_blanks(path: &Pattern) -> bool {
+    path.0.iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(char::is_whitespace)))
 }
 
 /// What a word may name: the word, what stands behind its sign, or the value right behind a short option.

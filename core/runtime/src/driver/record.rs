@@ -203,14 +203,15 @@ impl Driver<'_> {
         self.append_project(json!({"event": event.name(), "session": self.session}), changes, at, durability)
     }
 
-    /// Tells the project's journal of a record of the session's that must not be lost, as soon as it is on the disk: the head
-    /// of a journal is known outside of it. A crash in between leaves a head that is behind, which the next event renews.
-    /// Where records are collected, this one is not on the disk yet.
+    /// Tells the project's journal of a record of the session's that must not be lost, once it is on the disk: the head of a
+    /// journal is known outside of it. A crash in between leaves a head that is behind, which the next event renews. Where
+    /// records are collected, this one is made durable now, after those of the project that it knows of.
     fn note_head(&mut self, event: &Event) -> Result<(), Problem> {
-        let journal = &self.loaded.session_journal;
-        if journal.holds() {
-            return Ok(());
+        if self.loaded.session_journal.holds() {
+            self.loaded.project_journal.write(false)?;
+            self.loaded.session_journal.sync()?;
         }
+        let journal = &self.loaded.session_journal;
         let at = Checkpoint { seq: journal.seq(), head: journal.head(), time: event.time.unwrap_or_default() };
         let event = json!({"event": event.name(), "session": self.session});
         self.append_project(event, Vec::new(), at, Durability::Written)
