@@ -1,6 +1,9 @@
 //! What differs between the hosts of the family: they speak Claude Code's hook format.
 
+use std::collections::BTreeMap;
+
 use phasegate_adapter::Table;
+use serde_json::Value;
 
 use crate::dialect::Dialect;
 use crate::other::Other;
@@ -44,6 +47,16 @@ pub(crate) enum Failing {
 }
 
 impl Host {
+    /// The other host that sent this message.
+    pub(crate) fn other(&self, body: &Value, environment: &BTreeMap<String, String>) -> Option<&'static Other> {
+        self.others.iter().find(|other| other.sent(body, environment))
+    }
+
+    /// The variables by which other hosts are told apart.
+    pub(crate) fn other_variables(&self) -> impl Iterator<Item = &'static str> {
+        self.others.iter().filter_map(|other| other.variable)
+    }
+
     /// What follows the program in a hook's command.
     pub(crate) fn arguments(&self) -> String {
         format!("hook {}", self.table.id)

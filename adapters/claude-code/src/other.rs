@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::dialect::Dialect;
-use crate::host::Host;
 
 /// Another host, and how its messages are told apart. The first row that fits a message counts.
 #[derive(Debug)]
@@ -28,22 +27,10 @@ pub(crate) struct Other {
 
 impl Other {
     /// Whether it sent this message, as far as the keys and its variable tell.
-    fn sent(&self, body: &Value, environment: &BTreeMap<String, String>) -> bool {
+    pub(crate) fn sent(&self, body: &Value, environment: &BTreeMap<String, String>) -> bool {
         let has = |key: &&str| body.get(*key).is_some();
         let set = self.variable.is_none_or(|name| environment.contains_key(name));
         set && self.keys.iter().all(has) && !self.lacks.iter().any(has)
-    }
-}
-
-impl Host {
-    /// The other host that sent this message.
-    pub(crate) fn other(&self, body: &Value, environment: &BTreeMap<String, String>) -> Option<&'static Other> {
-        self.others.iter().find(|other| other.sent(body, environment))
-    }
-
-    /// The variables by which other hosts are told apart.
-    pub(crate) fn other_variables(&self) -> impl Iterator<Item = &'static str> {
-        self.others.iter().filter_map(|other| other.variable)
     }
 }
 
