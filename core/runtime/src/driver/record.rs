@@ -162,6 +162,7 @@ impl Driver<'_> {
         }
         let event = json!({"event": "session", "session": self.session});
         let at = Checkpoint { seq, head: self.loaded.session_journal.head(), time: (self.runtime.now)() };
+        self.loaded.own.change(SessionChange::Checkpointed(seq));
         self.append_project(event, Vec::new(), at, Durability::Synced)
     }
 
@@ -200,6 +201,7 @@ impl Driver<'_> {
             loaded.session_journal.sync()?;
         }
         let durability = if synced || seq == 0 || rested { Durability::Synced } else { Durability::Written };
+        loaded.own.change(SessionChange::Checkpointed(at.seq));
         self.append_project(json!({"event": event.name(), "session": self.session}), changes, at, durability)
     }
 
@@ -225,8 +227,7 @@ impl Driver<'_> {
         at: Checkpoint,
         durability: Durability,
     ) -> Result<(), Problem> {
-        let (shared, own) = (&mut self.loaded.shared, &mut self.loaded.own);
-        own.change(SessionChange::Checkpointed(at.seq));
+        let shared = &mut self.loaded.shared;
         let time = at.time;
         shared.change(ProjectChange::Checkpoint(SessionCheckpoint { session: session_key(&self.session), at }));
         if shared.remembered.is_some() && !shared.snapshot.guarded {
