@@ -53,8 +53,8 @@ fn in_effect(words: &[Word]) -> Option<Vec<Word>> {
     let options: Vec<_> = words.iter().map(said).collect();
     let undone = |at: usize| {
         let Some(Some((name, holds))) = options.get(at) else { return false };
-        let later = options.iter().skip(at.saturating_add(1)).flatten();
-        later.filter(|(other, _)| other == name).last().is_some_and(|(_, last)| last != holds)
+        let mut later = options.iter().skip(at.saturating_add(1)).flatten();
+        later.rfind(|(other, _)| other == name).is_some_and(|(_, last)| last != holds)
     };
     let kept: Vec<Word> =
         words.iter().enumerate().filter(|(at, _)| !undone(*at)).map(|(_, word)| word.clone()).collect();
