@@ -87,7 +87,7 @@ fn keep_scratch(folder: Option<PathBuf>) {
     }
 }
 
-/// The tests need at most a third of it at a time.
+/// Room for what tests keep: in KiB. Copies of the program are the largest of it.
 const ENOUGH: u64 = 4 * 1024 * 1024;
 
 /// How much room a folder has, in KiB; none if that cannot be known.
