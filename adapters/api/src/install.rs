@@ -11,6 +11,16 @@ use crate::permission::Permission;
 use crate::problem::Problem;
 use crate::program::ClientProgram;
 
+/// The program that hooks and plugins start, the same words on each machine: a link at one place below every user's home,
+/// which `init` makes, so that nothing is looked up by its name. `$HOME/` stands for that home.
+pub const PROGRAM: &str = "$HOME/.local/share/phasegate/bin/phasegate";
+
+/// What of a program's path lies below the user's home, where the path is written so.
+#[must_use]
+pub fn below_home(program: &str) -> Option<&str> {
+    program.strip_prefix("$HOME/")
+}
+
 /// Puts phasegate into a platform's settings, as data. An installer writes nothing: the caller applies the changes.
 pub trait Installer: Send + Sync {
     /// Where the platform keeps skills and settings.
@@ -80,6 +90,12 @@ pub trait Installer: Send + Sync {
     /// this root.
     fn project_folder<'a>(&self, _root: &'a Path, start: &'a Path) -> &'a Path {
         start
+    }
+
+    /// Whether what a project shares names the program as `PATH` finds it: the platform's settings know no folder of the
+    /// user's.
+    fn by_name(&self) -> bool {
+        false
     }
 
     /// Whether what [`Installer::install`] writes depends on [`InstallRequest::mode`].
@@ -188,7 +204,7 @@ pub struct InstallRequest {
     pub project: PathBuf,
     /// The user's home folder.
     pub home: PathBuf,
-    /// The command that runs phasegate: an absolute path, or a name found through `PATH`.
+    /// The command that runs phasegate: [`PROGRAM`], an absolute path, or a name found through `PATH`.
     pub command: String,
     /// What happens where that command cannot be run or gives no answer: in block mode what the agent does is denied.
     pub mode: Mode,

@@ -38,7 +38,7 @@ pub use codec::{Codec, Decoded, NoFrames};
 pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, SessionTable};
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
-pub use install::{Change, InstallRequest, InstallScope, Installer, Parts, Places};
+pub use install::{Change, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, below_home};
 pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
 pub use problem::Problem;

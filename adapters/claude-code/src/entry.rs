@@ -2,6 +2,7 @@
 //! its command.
 
 use jsonc_parser::cst::{CstArray, CstNode};
+use phasegate_adapter::below_home;
 use phasegate_core::policy::Mode;
 use serde_json::{Value, json};
 
@@ -91,8 +92,8 @@ impl Otherwise {
         };
         let (before, after) = self.around();
         format!(
-            "{before}phasegate was not found or gave no answer{then}. Install it from {}, have it on the PATH of this \
-             client, and run: phasegate doctor{end}{after}",
+            "{before}phasegate was not found or gave no answer{then}. Install it from {}, and run in this project: \
+             phasegate init{end}{after}",
             env!("CARGO_PKG_REPOSITORY")
         )
     }
@@ -135,7 +136,7 @@ fn split(written: &str) -> (&str, Otherwise) {
     FORMS.into_iter().find_map(form).unwrap_or((written, Otherwise::Passes))
 }
 
-/// The hook that runs `command` (a path, or a name found through `PATH`) for an event of the client. `mode` says what the
+/// The hook that runs `command` (a path, which may begin with `$HOME/`) for an event of the client. `mode` says what the
 /// client makes of a guard that hangs; the line is the same in every mode.
 #[must_use]
 pub(crate) fn entry(host: &Host, event: &str, command: &str, mode: Mode, form: Form) -> Value {
@@ -197,10 +198,12 @@ pub(crate) fn program_of(host: &Host, hook: &Value) -> Option<String> {
 fn program(host: &Host, written: &str) -> Option<String> {
     let (bare, _) = split(written);
     let word = bare.strip_suffix(&host.arguments())?.strip_suffix(' ')?;
-    let bare = match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+    let (home, rest) = word.strip_prefix(HOME).map_or(("", word), |rest| ("$HOME/", rest));
+    let bare = match rest.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         Some(inside) => inside.replace(ESCAPED, "'"),
-        None => word.to_owned(),
+        None => rest.to_owned(),
     };
+    let bare = format!("{home}{bare}");
     (quoted(&bare) == word).then_some(bare)
 }
 
@@ -223,11 +226,16 @@ fn is_named(program: &str, name: &str) -> bool {
     last == name || last.strip_suffix(".exe") == Some(name)
 }
 
+/// How a shell is told the home folder, which may have blanks in its name.
+const HOME: &str = "\"$HOME\"/";
 /// A quotation mark within a word in quotation marks.
 const ESCAPED: &str = r"'\''";
 
 /// The command as one word of a POSIX shell.
 pub(crate) fn quoted(command: &str) -> String {
+    if let Some(below) = below_home(command) {
+        return format!("{HOME}{}", quoted(below));
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,=".contains(c);
     if !command.is_empty() && command.chars().all(plain) {
         return command.to_owned();
@@ -244,6 +252,7 @@ pub(crate) fn ours(host: &Host, groups: &CstArray, command: &str) -> Vec<CstNode
 
 #[cfg(test)]
 mod tests {
+    use phasegate_adapter::PROGRAM;
     use phasegate_core::policy::Mode;
     use serde_json::{Value, json};
 
@@ -256,7 +265,14 @@ mod tests {
 
     #[test]
     fn what_is_written_here_is_ours() {
-        for command in ["phasegate", "/opt/it's here/phasegate", "/opt/guard", "C:\\tools\\phasegate.exe"] {
+        for command in [
+            "phasegate",
+            PROGRAM,
+            "$HOME/it's here/phasegate",
+            "/opt/it's here/phasegate",
+            "/opt/guard",
+            "C:\\tools\\phasegate.exe",
+        ] {
             for (event, mode, form) in [
                 ("Stop", Mode::Block, Form::Shell),
                 ("PreToolUse", Mode::Warn, Form::Shell),
@@ -296,6 +312,7 @@ mod tests {
             "phasegate hook claude-code; exit 0",
             "phasegate  hook claude-code",
             "\"$CLAUDE_PROJECT_DIR\"/bin/phasegate hook claude-code",
+            "$HOME/bin/phasegate hook claude-code",
             "sh -c 'phasegate hook claude-code'",
             "a'b'/phasegate hook claude-code",
         ] {

@@ -22,7 +22,7 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// The hook that starts `command` (a path, or a name found through `PATH`) for an event of the host. Without an answer
+    /// The hook that starts `command` (a path, which may begin with `$HOME/`) for an event of the host. Without an answer
     /// of it, `mode` decides.
     #[must_use]
     pub fn entry(&self, event: &str, command: &str, mode: Mode, form: Form) -> Value {

@@ -131,6 +131,10 @@ impl Installer for Mcp {
         install::uninstall(request)
     }
 
+    fn by_name(&self) -> bool {
+        true
+    }
+
     /// Clients look for their list of servers in the project's root.
     fn project_folder<'a>(&self, root: &'a Path, _start: &'a Path) -> &'a Path {
         root

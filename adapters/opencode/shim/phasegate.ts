@@ -19,7 +19,7 @@ const VERSION = "0.1.0"
 import { spawn, type ChildProcess } from "node:child_process"
 import { createHash, randomBytes } from "node:crypto"
 import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** The version of the protocol that is spoken here. */
@@ -47,7 +47,7 @@ const AGAIN_MS = 1_500
 /** How long no other bridge is started after several in a row hung, in milliseconds. */
 const PAUSE_MS = 30_000
 /** What a person does where the program is not there. */
-const INSTALL = "Install it from https://github.com/phasegate/phasegate, and have it on the PATH of this client"
+const INSTALL = "Install it from https://github.com/phasegate/phasegate, and run `phasegate init` for this client"
 /** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
 const WAY_OUT =
   "Try the call again: each one starts the bridge anew; if it stays so, run `phasegate doctor`, and have a person repair or reinstall phasegate."
@@ -75,7 +75,7 @@ const REGISTER = {
 interface BridgeOptions {
   /** The platform's id. */
   platform: string
-  /** The program: an absolute path, or a name found through `PATH`. */
+  /** The program: a path, which may begin with `$HOME/`, or a name found through `PATH`. */
   command: string
   /** The plugin's version. */
   shim: string
@@ -131,6 +131,9 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 /** A value as one line of JSON. Halves of characters, which JSON cannot hold, are replaced. */
 const written = (value: unknown): string =>
   JSON.stringify(value).replace(/\\\\|\\ud[89a-f][0-9a-f]{2}/gi, (found) => (found === "\\\\" ? found : "\\ufffd"))
+
+/** A path in which the user's home stands for `$HOME`. */
+const atHome = (path: string): string => path.replace(/^\$HOME(?=\/)/, () => homedir())
 
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
@@ -247,7 +250,7 @@ class BridgeProcess {
     this.#over = over
     this.#guarded = guarded
     this.registers = new Promise((resolve) => (this.#registers = resolve))
-    const child = spawn(options.command, ["serve", "--platform", options.platform], {
+    const child = spawn(atHome(options.command), ["serve", "--platform", options.platform], {
       cwd: options.directory,
       detached: true,
       env: { ...process.env, ...options.env },

@@ -1,13 +1,13 @@
 //! `phasegate doctor`: whether the guard is really wired, and what it cannot do.
 
 use owo_colors::OwoColorize as _;
-use phasegate_adapter::{Ability, Adapter, Finding, Level};
+use phasegate_adapter::{Ability, Adapter, Finding, Level, PROGRAM};
 use phasegate_runtime::Runtime;
 use phasegate_runtime::doctor::{Asked, Section, examine};
 use serde_json::{Value, json};
 
 use super::adapters::signs;
-use super::init::{command_name, skill_file};
+use super::init::skill_file;
 use crate::args::platform_names;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -37,8 +37,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
         .collect();
-    let asked =
-        Asked { adapters: &adapters, command: command_name::find_or_path()?, start: context.start()?, environment };
+    let asked = Asked { adapters: &adapters, command: PROGRAM.to_owned(), start: context.start()?, environment };
     let mut bar = Progress::new(context.out, "read the journals");
     let mut sections = examine(&runtime, &project, &asked, &mut |done, total| {
         bar.set(done, total);

@@ -5,9 +5,10 @@ mod setting;
 mod agent_file;
 mod apply;
 pub(crate) mod mode;
-pub(crate) mod command_name;
+mod command_name;
 mod print;
 mod plan;
+mod program_link;
 mod record;
 mod settings;
 mod report;
@@ -29,6 +30,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 use plan::Plan;
+use program_link::Link;
 pub use setting::Args;
 use setting::{Setting, detected};
 
@@ -45,12 +47,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         None => context.find_project(&runtime)?,
     };
     let scope = if args.user { InstallScope::User } else { InstallScope::Project };
-    let command = if args.undo { command_name::find_or_path() } else { command_name::find() }?;
-    let mut setting =
-        Setting { args, context, runtime, project, adapters: Vec::new(), scope, mode: Mode::Block, command };
+    let mut setting = Setting { args, context, runtime, project, adapters: Vec::new(), scope, mode: Mode::Block };
     setting.adapters = platforms(&setting)?;
     if args.undo {
         return undo::run(&setting);
+    }
+    if scope == InstallScope::Project && setting.adapters.iter().any(|adapter| adapter.installer().by_name()) {
+        command_name::find()?;
     }
     let config = settings::planned(&setting)?;
     setting.mode = config.mode.max(setting.runtime.mode_without_answer(&setting.project));
@@ -68,17 +71,23 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         setting.mode = setting.mode.max(mode::of_guarded_projects(&setting.runtime));
         plans.push(Plan::new(setting, Vec::new())?);
     }
-    let changed = plans.iter().any(|plan| !plan.changes.is_empty());
+    let link = plans.first().map_or(Ok(None), |plan| Link::planned(&plan.setting))?;
+    let changed = link.is_some() || plans.iter().any(|plan| !plan.changes.is_empty());
     if !args.dry_run && changed {
         plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
         plans.iter().try_for_each(|plan| record::note(&plan.setting, &plan.changes))?;
         if let Some(Plan { setting, .. }) = plans.first() {
+            if let Some(link) = &link {
+                link.refuse_the_agent(setting)?;
+                link.write(setting)?;
+            }
+            program_link::note(setting)?;
             let write = || plans.iter().try_for_each(|plan| apply::write(&plan.changes));
             accepting(&setting.runtime, &setting.project, write)?;
         }
         plans.iter().try_for_each(|plan| remember(&plan.setting))?;
     }
-    report::report(&plans, &config)?;
+    report::report(&plans, link.as_ref(), &config)?;
     // The mode that was asked for is not the one that holds.
     Ok(if config.other_mode.is_some() { Exit::No } else { Exit::Done })
 }

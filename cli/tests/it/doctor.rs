@@ -147,8 +147,9 @@ fn a_program_that_is_gone_or_another_is_told() {
         }
         let settings = world.root().join(".claude/settings.json");
         let text = fs::read_to_string(&settings).unwrap();
-        assert!(text.contains("\"phasegate hook"), "{text}");
-        fs::write(&settings, text.replace("\"phasegate hook", &format!("\"{} hook", other.display()))).unwrap();
+        let own = r#"\"$HOME\"/.local/share/phasegate/bin/phasegate hook"#;
+        assert!(text.contains(own), "{text}");
+        fs::write(&settings, text.replace(own, &format!("{} hook", other.display()))).unwrap();
         let report = doctor(&world, &[], i32::from(level == "problem"));
         says(&found(&report, level), says_so);
     }

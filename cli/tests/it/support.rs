@@ -71,6 +71,11 @@ impl World {
         self.folder.path().join("bin/phasegate")
     }
 
+    /// The link to the program that `init` makes, and hooks start.
+    pub(crate) fn link(&self) -> PathBuf {
+        self.home().join(".local/share/phasegate/bin/phasegate")
+    }
+
     /// Writes a file of the project.
     pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.root().join(path);

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{PROGRAM, Problem, below_home};
 use phasegate_core::Code;
 
 /// The folder of a project's configs, below its root.
@@ -73,6 +73,21 @@ impl Locations {
             machine: folder("PHASEGATE_MACHINE_DIR").unwrap_or_else(|| PathBuf::from("/etc/phasegate")),
             home: home.unwrap_or_default(),
         })
+    }
+}
+
+impl Locations {
+    /// The file that a program of settings means, which may be written below the home folder. A name is none.
+    #[must_use]
+    pub fn program_file(&self, program: &str) -> Option<PathBuf> {
+        let below = below_home(program).filter(|_| self.home.is_absolute()).map(|below| self.home.join(below));
+        below.or_else(|| program.contains('/').then(|| PathBuf::from(program)))
+    }
+
+    /// Where the link is that hooks start; `None` without a home folder.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        self.program_file(PROGRAM).filter(|path| path.is_absolute())
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Change, InstallRequest, InstallScope};
+use phasegate_adapter::{Change, InstallRequest, InstallScope, PROGRAM};
 use phasegate_core::policy::Mode;
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ fn request(asked: &Asked, existing: BTreeMap<PathBuf, String>) -> InstallRequest
     InstallRequest {
         project: "/project".into(),
         home: "/home".into(),
-        command: asked.command.clone().unwrap_or_else(|| "phasegate".into()),
+        command: asked.command.clone().unwrap_or_else(|| PROGRAM.into()),
         mode: if asked.warn { Mode::Warn } else { Mode::Block },
         scope: if asked.user { InstallScope::User } else { InstallScope::Project },
         existing,

@@ -1,10 +1,10 @@
-//! The command that platforms shall run: this very program, by its name.
+//! This very program: where it is, and whether `PATH` leads to it by its name.
 
 use std::path::{Path, PathBuf};
 
 use crate::output::Failure;
 
-/// The program's name, which settings name so that they are the same on every machine.
+/// The program's name, as settings that know no folder of the user's name it.
 ///
 /// # Errors
 ///
@@ -25,13 +25,16 @@ pub(crate) fn find() -> Result<String, Failure> {
     Err(Failure::new(what).with_help(help))
 }
 
-/// The program's name where `PATH` leads to this very program, else its absolute path.
-pub(crate) fn find_or_path() -> Result<String, Failure> {
+/// The path by which this program is found again also after an upgrade: the one on `PATH` that leads to it, which a manager of
+/// packages renews, else the file itself.
+///
+/// # Errors
+///
+/// The system does not say where the program is.
+pub(crate) fn lasting_path() -> Result<PathBuf, Failure> {
     let program = own()?;
-    match find() {
-        Ok(name) => Ok(name),
-        Err(_) => program.to_str().map(str::to_string).ok_or_else(|| failed("it is not UTF-8")),
-    }
+    let file = program.canonicalize().map_err(|error| failed(&error.to_string()))?;
+    Ok(first_on_path(&name_of(&program)).filter(|first| same(first, &file)).unwrap_or(file))
 }
 
 fn own() -> Result<PathBuf, Failure> {
@@ -55,7 +58,8 @@ fn first_on_path(name: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+/// Whether two paths lead to one file.
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().ok();
     place(one).is_some() && place(one) == place(other)
 }

@@ -7,8 +7,9 @@ use phasegate_core::policy::Mode;
 use phasegate_runtime::project::every_project;
 use phasegate_runtime::{Project, Runtime};
 
+use super::program_link::Link;
 use super::setting::{Args, Setting};
-use super::{apply, command_name, record};
+use super::{apply, record};
 use crate::context::Context;
 use crate::output::Failure;
 
@@ -24,17 +25,15 @@ pub(crate) fn of_guarded_projects(runtime: &Runtime) -> Mode {
 ///
 /// # Errors
 ///
-/// `PATH` does not lead to this program, whose path would then go into settings that others share. A settings file cannot be
-/// understood or written.
+/// A settings file cannot be understood or written.
 pub(crate) fn renew(context: &Context) -> Result<Vec<PathBuf>, Failure> {
     let (args, runtime) = (Args::default(), context.runtime()?);
     let project = context.find_project(&runtime)?;
     let mode = runtime.mode_without_answer(&project);
-    let command = command_name::find()?;
     let mut adapters = phasegate_adapters::all();
     adapters.retain(|adapter| adapter.installer().writes_mode());
     let scope = InstallScope::Project;
-    let mut setting = Setting { args: &args, context, runtime, project, adapters, scope, mode, command };
+    let mut setting = Setting { args: &args, context, runtime, project, adapters, scope, mode };
     if setting.writes_for_the_user() {
         setting.mode = mode.max(of_guarded_projects(&setting.runtime));
     }
@@ -57,7 +56,14 @@ fn renewed(setting: &Setting<'_>) -> Result<Vec<PathBuf>, Failure> {
         all.extend(adapter.installer().install_local(&request)?.unwrap_or_default());
         changes.extend(all.into_iter().filter(|change| ours.contains(&change.path)));
     }
+    if changes.is_empty() {
+        return Ok(Vec::new());
+    }
     record::renew(setting, &changes)?;
+    if let Some(link) = Link::planned(setting)? {
+        link.refuse_the_agent(setting)?;
+        link.write(setting)?;
+    }
     apply::write(&changes)?;
     Ok(changes.into_iter().map(|change| change.path).collect())
 }

@@ -7,6 +7,7 @@ use phasegate_core::policy::{Policy, Skill, Start};
 use serde_json::json;
 
 use super::plan::Plan;
+use super::program_link::Link;
 use super::setting::Setting;
 use super::settings::Config;
 use super::skill_file::files;
@@ -28,7 +29,7 @@ const MAX_BEFORE: usize = 2;
 /// # Errors
 ///
 /// A settings file cannot be read.
-pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure> {
+pub(super) fn report(plans: &[Plan<'_>], link: Option<&Link>, config: &Config) -> Result<(), Failure> {
     let Some(Plan { setting, .. }) = plans.first() else { return Ok(()) };
     let (out, args) = (setting.context.out, setting.args);
     let mut advice = Vec::new();
@@ -37,14 +38,15 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
     }
     let changes: Vec<_> = changes(plans).collect();
     if out.json {
-        let paths: Vec<_> = changes.iter().map(|change| change.path.display().to_string()).collect();
+        let paths = changes.iter().map(|change| change.path.as_path()).chain(link.map(Link::path));
+        let paths: Vec<_> = paths.map(|path| path.display().to_string()).collect();
         let platforms: Vec<_> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
         out.value(&json!({"advice": advice, "changed": paths, "dry_run": args.dry_run, "platforms": platforms}));
         return Ok(());
     }
-    if let (true, Some(mode)) = (changes.is_empty(), config.other_mode) {
+    if let (true, Some(mode)) = (changes.is_empty() && link.is_none(), config.other_mode) {
         out.line(format_args!("nothing was changed: the mode of the config is {}, and stays it", mode.word()));
-    } else if changes.is_empty() {
+    } else if changes.is_empty() && link.is_none() {
         out.line("nothing to change");
     } else {
         let would = if args.dry_run { "would guard" } else { "guards" };
@@ -62,6 +64,9 @@ pub(super) fn report(plans: &[Plan<'_>], config: &Config) -> Result<(), Failure>
         }
         next(plans, &config.policy);
         plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, args.verbose));
+        if let Some(link) = link {
+            out.line(link.shown());
+        }
         if args.local {
             local(setting, &changes);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, Parts};
+use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, PROGRAM, Parts};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
@@ -13,6 +13,9 @@ use crate::command::adapters::signs;
 use crate::context::Context;
 use crate::output::Failure;
 use phasegate_runtime::bounds::{self, MAX_SETTINGS_BYTES};
+
+/// The program's name.
+const NAME: &str = "phasegate";
 
 /// The arguments of `phasegate init`.
 #[derive(Debug, Default, clap::Args)]
@@ -86,8 +89,6 @@ pub(crate) struct Setting<'a> {
     pub(crate) scope: InstallScope,
     /// What hooks and plugins do where the guard gives no answer.
     pub(crate) mode: Mode,
-    /// The command that they run.
-    pub(crate) command: String,
 }
 
 impl Setting<'_> {
@@ -119,11 +120,21 @@ impl Setting<'_> {
         Ok(InstallRequest {
             project: self.project.root.clone(),
             home: self.runtime.locations.home.clone(),
-            command: self.command.clone(),
+            command: self.command(adapter),
             mode: self.mode,
             scope: self.scope,
             existing,
         })
+    }
+
+    /// The command that a platform runs: the link at its place, or its name where what is shared can say no more.
+    fn command(&self, adapter: &dyn Adapter) -> String {
+        let place = || self.runtime.locations.program().map(|path| path.display().to_string());
+        match (adapter.installer().by_name(), self.scope) {
+            (false, _) => PROGRAM.to_owned(),
+            (true, InstallScope::User) => place().unwrap_or_else(|| NAME.to_owned()),
+            (true, InstallScope::Project) => NAME.to_owned(),
+        }
     }
 
     /// The changes that put the guard into a platform's settings.

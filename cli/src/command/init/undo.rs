@@ -7,10 +7,10 @@ use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::Code;
 use serde_json::json;
 
-use super::apply;
 use super::record::{self, Record, Written, digest};
 use super::setting::{Setting, detected, read};
 use super::version_control::is_committed;
+use super::{apply, program_link};
 use crate::command::control::{because, instead};
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -34,6 +34,10 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     }
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
     plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.verbose));
+    let link = program_link::undo(setting)?;
+    if let (Some(link), false) = (&link, setting.context.out.json) {
+        setting.context.out.line(format_args!("removed {}", link.display()));
+    }
     if !setting.args.dry_run {
         for plan in &plans {
             apply::write(&plan.changes)?;

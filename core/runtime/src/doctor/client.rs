@@ -78,7 +78,8 @@ pub(super) fn examine(
         examined.findings.insert(0, Finding::new(Level::Note, what));
     }
     examined.findings.extend(unreadable);
-    examined.findings.extend(examined.programs.iter().map(|program| program_finding(program, mode)));
+    let programs = examined.programs.iter().map(|program| program_finding(locations, adapter, program, mode));
+    examined.findings.extend(programs);
     examined
 }
 
@@ -109,35 +110,38 @@ fn read(adapter: &dyn Adapter, locations: &Locations, folder: &Path) -> (BTreeMa
 }
 
 /// Whether the program that the platform starts is there, and is this one.
-fn program_finding(program: &str, mode: Mode) -> Finding {
-    let Some(path) = find(program) else {
+fn program_finding(locations: &Locations, adapter: &dyn Adapter, program: &str, mode: Mode) -> Finding {
+    let init = format!("run `phasegate init {}`", adapter.id());
+    let Some(path) = locations.program_file(program).or_else(|| on_path(program)).filter(|path| path.is_file()) else {
         let then = if mode == Mode::Block { "every call is denied" } else { "no call is guarded" };
         let what = format!("the hooks start `{program}`, which does not exist here: {then}");
-        return Finding::new(Level::Problem, what).with("put the folder of the program into `PATH`, or install it");
+        return Finding::new(Level::Problem, what).with(init);
     };
+    if !program.contains('/') && !adapter.installer().by_name() {
+        let what = format!(
+            "the hooks start the program by its name, so that whatever comes first as `{program}` on the client's `PATH` answers"
+        );
+        return Finding::new(Level::Warning, what).with(format!("{init}, which names it by its place"));
+    }
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
     if own.is_some() && path.canonicalize().ok() == own {
         return Finding::new(Level::Ok, format!("the hooks start `{program}`, which is this program"));
     }
     let this = env!("CARGO_PKG_VERSION");
     match said(&path, "--version") {
-        None => Finding::new(Level::Problem, format!("the hooks start `{program}`, which cannot be run"))
-            .with("run `phasegate init` again"),
+        None => Finding::new(Level::Problem, format!("the hooks start `{program}`, which cannot be run")).with(init),
         Some(text) if text.trim().ends_with(this) => {
             Finding::new(Level::Note, format!("the hooks start `{program}`, another file of the same version, {this}"))
         }
         Some(text) => {
             let what = format!("the hooks start `{program}`, which says `{}`; this is {this}", text.trim());
-            Finding::new(Level::Warning, what).with("run `phasegate init` again with the program to use")
+            Finding::new(Level::Warning, what).with(format!("{init} with the program to use"))
         }
     }
 }
 
-/// The file that a command means: itself, or one found through `PATH`.
-fn find(program: &str) -> Option<PathBuf> {
-    if program.contains('/') {
-        return Some(PathBuf::from(program)).filter(|path| path.is_file());
-    }
+/// The file that `PATH` finds by a name.
+fn on_path(program: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }

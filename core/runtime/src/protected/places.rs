@@ -17,6 +17,8 @@ use crate::project::Project;
 /// The most projects whose places is kept.
 const MAX_KEPT_PROJECTS: usize = 4;
 /// How soon it is tried again to keep one, after that could not be.
+/// The most links on the way from the one that hooks start to the program.
+const MAX_STARTED: usize = 4;
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// What says where the places are.
@@ -87,6 +89,9 @@ impl Places {
 
     /// The places of a project alone.
     pub(super) fn of_project(sources: Sources<'_>, root: &Path, links: &Links) -> Vec<ProtectedPath> {
+        if let Some(program) = locations.program() {
+            found.started(&program);
+        }
         let mut found = Found { links, paths: Vec::new() };
         found.project(sources, root);
         found.paths
@@ -201,6 +206,18 @@ impl Found<'_> {
 fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
     let own = |path: &&String| !path.starts_with("~/") && !path.starts_with('/');
     let skills = sources.platforms.skill_folders.iter().filter(own).map(PathBuf::from);
+    /// The link that hooks start, the folder of the guard's own around it, and each file on the way to the program.
+    fn started(&mut self, link: &Path) {
+        let folder = link.ancestors().nth(2).unwrap_or(link);
+        self.add(folder, Part::Program, Reach::Tree);
+        let mut file = link.to_path_buf();
+        for _ in 0..MAX_STARTED {
+            let Some(next) = file.read_link().ok().and_then(|leads| Some(file.parent()?.join(leads))) else { break };
+            self.add(&next, Part::Program, Reach::Alone);
+            file = next;
+        }
+    }
+
     let settings = sources.platforms.settings.iter().filter(own).map(PathBuf::from);
     let mut all: Vec<_> = skills.map(|folder| ProtectedPath::new(folder, Part::Skill, Reach::Skills)).collect();
     for file in settings {
