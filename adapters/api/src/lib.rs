@@ -42,7 +42,7 @@ pub use install::{Change, InstallRequest, InstallScope, Installer, PROGRAM, Part
 pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
 pub use problem::Problem;
-pub use program::{ClientProgram, Unhook, unhook};
+pub use program::{ClientOption, ClientProgram, ClientStart, Takes, flag, option, value};
 pub use refusal::{FailureMode, Refusal};
 pub use reply::{Output, Reply};
 pub use session::{Memory, SessionView};

@@ -38,7 +38,7 @@ pub(crate) const PROGRAMS: &[ClientProgram] = &[
 ];
 
 const fn client(names: &'static [&'static str], changes: &'static [&'static str]) -> ClientProgram {
-    ClientProgram { names, changes, unhooks: &[], variables: &[], elsewhere: &[], searches: true }
+    ClientProgram { names, changes, start: None, searches: true }
 }
 
 /// Other files of such clients that name servers and programs.

@@ -2,7 +2,8 @@
 //! report is one of them.
 
 use phasegate_adapter::{
-    Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SessionTable, Table, ToolRow, unhook,
+    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SessionTable, Table, Takes, ToolRow, flag,
+    option, value,
 };
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{NETWORK, READ};
@@ -147,18 +148,7 @@ pub(crate) static TABLE: Table = Table {
             "web",
             "acp",
         ],
-        // `debug agent --tool` runs a tool outside of a session.
-        unhooks: &[unhook("--pure"), unhook("--tool")],
-        variables: &[
-            "OPENCODE_PURE",
-            "OPENCODE_CONFIG",
-            "OPENCODE_CONFIG_DIR",
-            "OPENCODE_CONFIG_CONTENT",
-            "OPENCODE_DISABLE_PROJECT_CONFIG",
-            "OPENCODE_PERMISSION",
-            "XDG_CONFIG_HOME",
-        ],
-        elsewhere: &["--dir", "--attach"],
+        start: Some(&START),
         searches: true,
     }],
     tools: &[
@@ -250,3 +240,42 @@ const fn tool(native: &'static str, canonical: &'static str, access: Option<Acce
 const fn reader(native: &'static str, canonical: &'static str, labels: &'static [&'static str]) -> ToolRow {
     ToolRow { native, canonical, access: None, labels }
 }
+
+/// What is not here may leave the plugin out: `--pure`, `debug agent --tool`, which runs a tool outside of a session, a server
+/// that others ask.
+static START: ClientStart = ClientStart {
+    options: &[
+        flag(&["--auto"]),
+        flag(&["--continue", "-c"]),
+        flag(&["--fork"]),
+        flag(&["--help", "-h"]),
+        flag(&["--json"]),
+        flag(&["--mini"]),
+        flag(&["--no-replay"]),
+        flag(&["--print-logs"]),
+        flag(&["--refresh"]),
+        flag(&["--share"]),
+        flag(&["--thinking"]),
+        flag(&["--verbose"]),
+        flag(&["--version", "-v"]),
+        flag(&["--interactive", "-i"]),
+        value(&["--agent"]),
+        value(&["--command"]),
+        value(&["--days"]),
+        value(&["--file", "-f"]),
+        value(&["--format"]),
+        value(&["--log-level"]),
+        value(&["--model", "-m"]),
+        value(&["--prompt"]),
+        value(&["--replay-limit"]),
+        value(&["--session", "-s"]),
+        value(&["--title"]),
+        value(&["--variant"]),
+        option(&["--attach", "--dir"], Takes::Folder),
+    ],
+    variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_MODEL"],
+    marks: &["OPENCODE_CONFIG_CONTENT", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE"],
+    weak_marks: &["--pure", "BUN_OPTIONS", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"],
+    beside: &["run"],
+    file_variable: "",
+};

@@ -1,7 +1,9 @@
 //! Pi as data. `phasegate doctor` and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, unhook};
+use phasegate_adapter::{
+    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, Table, Takes, ToolRow, flag, option, value,
+};
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::READ;
 
@@ -87,16 +89,7 @@ pub(crate) static TABLE: Table = Table {
             "mcp disable",
             "mcp import",
         ],
-        unhooks: &[
-            unhook("--no-extensions"),
-            unhook("-ne"),
-            unhook("--no-approve"),
-            unhook("-na"),
-            unhook("--extension"),
-            unhook("-e"),
-        ],
-        variables: &["PI_CODING_AGENT_DIR", "PI_PACKAGE_DIR"],
-        elsewhere: &[],
+        start: Some(&START),
         searches: false,
     }],
     tools: &[
@@ -178,3 +171,48 @@ const fn tool(native: &'static str, canonical: &'static str, access: Option<Acce
 const fn reader(name: &'static str, labels: &'static [&'static str]) -> ToolRow {
     ToolRow { native: name, canonical: name, access: None, labels }
 }
+
+/// What is not here may leave the extension out: `--no-extensions`, another extension, commands on standard input.
+static START: ClientStart = ClientStart {
+    options: &[
+        flag(&["--approve", "-a"]),
+        flag(&["--help", "-h"]),
+        flag(&["--json"]),
+        flag(&["--list-models"]),
+        flag(&["--no-builtin-tools", "-nbt"]),
+        flag(&["--no-context-files", "-nc"]),
+        flag(&["--no-mcp"]),
+        flag(&["--no-prompt-templates", "-np"]),
+        flag(&["--no-session"]),
+        flag(&["--no-skills", "-ns"]),
+        flag(&["--no-themes"]),
+        flag(&["--no-tools", "-nt"]),
+        flag(&["--offline"]),
+        flag(&["--print", "-p"]),
+        flag(&["--verbose"]),
+        flag(&["--version", "-v"]),
+        option(&["--continue", "-c"], Takes::Nothing),
+        option(&["--mode"], Takes::OneOf(&["text", "json"])),
+        option(&["--resume", "-r"], Takes::Optional),
+        value(&["--append-system-prompt"]),
+        value(&["--exclude-tools", "-xt"]),
+        value(&["--export"]),
+        value(&["--fork"]),
+        value(&["--model"]),
+        value(&["--models"]),
+        value(&["--name", "-n"]),
+        value(&["--provider"]),
+        value(&["--session"]),
+        value(&["--session-id"]),
+        value(&["--skill"]),
+        value(&["--system-prompt"]),
+        value(&["--theme"]),
+        value(&["--thinking"]),
+        value(&["--tools", "-t"]),
+    ],
+    variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PI_OFFLINE", "PI_SKIP_VERSION_CHECK", "PI_TELEMETRY"],
+    marks: &["--no-approve", "--no-extensions", "PI_CODING_AGENT_DIR", "PI_PACKAGE_DIR"],
+    weak_marks: &["--extension"],
+    beside: &["--print", "-p"],
+    file_variable: "",
+};

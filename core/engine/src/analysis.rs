@@ -175,7 +175,7 @@ impl Part {
             Self::State => "is the guard's state",
             Self::Settings => "the client obeys without asking the guard",
             Self::Program => "is the guard's own program",
-            Self::Client => "changes what a client obeys, or starts one without the guard",
+            Self::Client => "changes what a client obeys, or starts it in a way that may leave the guard out",
             Self::Command => "only a person may run where a project is guarded",
             Self::Unread => "cannot be read to its end, so that it may change what is the guard's",
         }

@@ -146,6 +146,11 @@ impl<'a> Protected<'a> {
         let starts = why(InstallScope::User).is_none() || (is_own() && why(InstallScope::Project).is_some());
         (!starts).then_some(Leaves::Guard)
     }
+    /// The platform whose client's session asks, where that is known.
+    pub(crate) fn client(&self) -> Option<&'a str> {
+        self.client
+    }
+
 
     /// Whether a link among the configs or the skills leads to the path.
     fn led_to(&self, path: &Folded, change: Change) -> Option<Part> {

@@ -32,3 +32,4 @@ pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
 pub use obeyed::{Readers, obeying, shadows};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};
+pub use variables::is_harmless;

@@ -1,7 +1,7 @@
 //! Claude Code as data. `phasegate doctor` and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow, Unhook, unhook};
+use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow};
 use phasegate_core::analysis::Access;
 
 use crate::dialect::{Dialect, Ends};
@@ -142,28 +142,7 @@ pub(crate) static HOST: Host = Host {
                 "remote-control",
                 "daemon",
             ],
-            unhooks: &[
-                unhook("--bare"),
-                unhook("--safe-mode"),
-                unhook("--settings"),
-                Unhook { option: "--setting-sources", unless: "project" },
-                unhook("--plugin-dir"),
-                unhook("--plugin-url"),
-                unhook("--agents"),
-                unhook("--cloud"),
-                unhook("--restricted"),
-                // The session then runs below no program of this one, or is a project of its own.
-                unhook("--bg"),
-                unhook("--background"),
-                unhook("--remote-control"),
-                unhook("--teleport"),
-                unhook("--desktop"),
-                unhook("--tmux"),
-                unhook("--worktree"),
-                unhook("-w"),
-            ],
-            variables: &["CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_SAFE_MODE"],
-            elsewhere: &[],
+            start: Some(&super::claude_code_start::START),
             searches: false,
         }],
         tools: TOOLS,

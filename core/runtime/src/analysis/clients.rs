@@ -1,10 +1,18 @@
 //! Clients that a line starts, and what that would change: what they obey, or whether they start the guard.
+//!
+//! A client is known by its file, or by its name where its file is not known. How it may be started is listed by its
+//! adapter; whatever is not may leave the guard out.
 
-use std::path::{Path, PathBuf};
+use std::cell::OnceCell;
+use std::path::PathBuf;
 
-use phasegate_core::analysis::{Guarded, Part as Kind, Word};
-use phasegate_shell::{Judgement, Part, Pattern, Piece};
+use phasegate_adapter::ClientStart;
+use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
+use phasegate_shell::{Judgement, Part, Pattern, Piece, Table};
 
+use super::client_files::{ClientFiles, on_path, own_file};
+use super::client_names::{last, names, version_of};
+use super::client_words::{NOT_KNOWN, Said, Word, is_marked, listed, may_get};
 use super::guarded::Place;
 use crate::platforms::Client;
 use crate::protected::Leaves;
@@ -27,16 +35,58 @@ const CHANGES_FOLDER: [&str; 9] =
     ["-C", "-D", "--chdir", "--cwd", "--dir", "--directory", "--prefix", "--wd", "--working-directory"];
 /// Variables with which the guard that a client starts finds another state, so that it knows of no run.
 const MOVES_STATE: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
+/// Commands of a shell that give the programs behind them a variable.
+const EXPORTS: [&str; 4] = ["export", "declare", "typeset", "readonly"];
+/// The most words of a command that are looked at as files.
+const MOST_FILES: usize = 16;
+/// What a client is called where the line does not name it.
+const UNNAMED: &str = "a program that is not known";
 
-impl Place<'_> {
-    /// The clients that a line runs to change what they obey, or without the guard.
+/// A client that a part of a line starts.
+struct Started<'a> {
+    client: &'a Client,
+    /// Which of the words is its program.
+    at: usize,
+    /// What it is called in what is told.
+    name: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// The clients that a line runs to change what they obey, or in a way that may leave the guard out.
     pub(super) fn clients(&self, judged: &Judgement) -> Vec<Guarded> {
         let clients = self.protected.clients();
+        if clients.is_empty() {
+            return Vec::new();
+        }
+        let files = OnceCell::new();
         let started = |part: &Part| {
-            let words: Vec<Option<String>> = part.words.iter().map(text).collect();
-            clients.iter().find_map(|client| self.started(client, &words, part, judged))
+            let words: Vec<Word> = part.words.iter().map(Word::of).collect();
+            let named: Vec<Option<String>> = part.words.iter().map(text).collect();
+            if clients.iter().any(|client| takes_version(client, &named)) {
+                let client = clients.iter().find(|client| takes_version(client, &named))?;
+                return told(client.program.names.first()?, "in a version that the line names");
+            }
+            let found = self.started(&named, part, &words, judged, &files)?;
+            self.judged(&found, part, &words, judged)
         };
         judged.parts.iter().filter_map(started).collect()
+    }
+
+    /// The line with the value of each variable that the client says its own file in, where it has one.
+    pub(super) fn with_own_file(&self, line: &str) -> Option<String> {
+        let starts = self.protected.clients().iter().filter_map(|client| client.program.start);
+        let named = starts.map(|start| start.file_variable).filter(|name| !name.is_empty() && line.contains(*name));
+        // The client tells it the programs of its agent, not always the guard.
+        let value = |name: &str| {
+            std::env::var(name).ok().or_else(|| own_file(self.protected.clients())?.to_str().map(str::to_owned))
+        };
+        let plain = named.fold(line.to_owned(), |line, name| match value(name) {
+            Some(value) if !value.contains(|sign: char| sign.is_whitespace() || "'\"$`\\*?[".contains(sign)) => {
+                line.replace(&format!("${{{name}}}"), &value).replace(&format!("${name}"), &value)
+            }
+            _ => line,
+        });
+        (plain != line).then_some(plain)
     }
 
     /// Whether a word is the program of a client.
@@ -44,18 +94,63 @@ impl Place<'_> {
         self.protected.clients().iter().any(|client| names(client, word))
     }
 
-    fn started(&self, client: &Client, words: &[Option<String>], part: &Part, judged: &Judgement) -> Option<Guarded> {
+    /// The client that a part starts: by its name, by its file, or where the program is not known by words that are its own.
+    fn started(
+        &self,
+        named: &[Option<String>],
+        part: &Part,
+        words: &[Word],
+        judged: &Judgement,
+        files: &OnceCell<ClientFiles<'a>>,
+    ) -> Option<Started<'a>> {
+        let clients: &'a [Client] = self.protected.clients();
+        let files = || files.get_or_init(|| ClientFiles::find(clients, self.protected.client()));
+        let found = |client: &'a Client, at: usize| Some(Started { client, at, name: client.program.names.first()? });
+        if let Some((client, at)) = clients.iter().find_map(|client| Some((client, place_of(client, named)?))) {
+            return found(client, at);
+        }
+        let first = part.words.first()?;
+        let starts = || clients.iter().filter_map(|client| Some((client, client.program.start?)));
+        if is_process(first) {
+            let own = starts().find(|(client, _)| Some(client.adapter.id()) == self.protected.client());
+            return found(own.or_else(|| starts().next())?.0, 0);
+        }
+        if let Some(last) = last_known(first)
+            && let Some(client) = clients.iter().find(|client| client.program.names.contains(&last))
+        {
+            return found(client, 0);
+        }
+        let is_path = |word: &str| word.contains('/') && !word.starts_with('-');
+        let runs = part.command.verdict != Verdict::Read;
+        for (at, word) in named.iter().enumerate().take(MOST_FILES).filter(|(at, _)| runs || *at == 0) {
+            let Some(word) = word.as_deref() else { continue };
+            let path = match word {
+                word if is_path(word) => Some(self.absolute(&self.at_home(word))),
+                word if at == 0 && runs && !Table::shipped().judges(word) => on_path(word),
+                _ => None,
+            };
+            if let Some(client) = path.and_then(|path| files().at(&path)) {
+                return found(client, at);
+            }
+        }
+        let is_missing = |word: &str| is_path(word) && self.absolute(&self.at_home(word)).symlink_metadata().is_err();
+        let is_open = named.first()?.as_deref().is_none_or(is_missing);
+        if !is_open {
+            return None;
+        }
+        let variables = variables(part, 0, judged);
+        let rest = words.get(1..).unwrap_or_default();
+        let (client, _) = starts().find(|(_, start)| is_marked(start, rest, &variables))?;
+        Some(Started { client, at: 0, name: UNNAMED })
+    }
+
+    /// What is told of a client that is started so; `None` where it surely starts the guard.
+    fn judged(&self, found: &Started<'_>, part: &Part, words: &[Word], judged: &Judgement) -> Option<Guarded> {
+        let Started { client, at, name } = *found;
         let program = client.program;
-        let name = *program.names.first()?;
-        let guarded = |what: &str| Some(Guarded { part: Kind::Client, path: format!("{name} {what}") });
-        if takes_version(client, words) {
-            return guarded("in a version that the line names");
-        }
-        let at = place_of(client, words)?;
-        if has_unknown_option(words.get(at + 1..).unwrap_or_default()) {
-            return guarded("with words that are not known");
-        }
-        let arguments: Vec<&str> = words.iter().skip(at + 1).filter_map(|word| word.as_deref()).collect();
+        let guarded = |what: &str| told(name, what);
+        let rest = words.get(at.saturating_add(1)..).unwrap_or_default();
+        let arguments: Vec<&str> = rest.iter().filter_map(Word::text).collect();
         let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
         let runs = |change: &&&str| {
             let wanted: Vec<&str> = change.split(' ').collect();
@@ -63,30 +158,32 @@ impl Place<'_> {
         };
         if let [command @ .., last] = arguments.as_slice()
             && ASKS.contains(last)
+            && arguments.len() == rest.len()
             && (command.is_empty() || program.changes.iter().any(|change| begins(change, command)))
+            && unlisted(program.start, part, at, judged).is_none()
         {
             return None;
         }
         if let Some(change) = program.changes.iter().find(runs) {
             return guarded(change);
         }
-        let unhooks = program.unhooks.iter().find(|unhook| {
-            let given = value_of(&arguments, unhook.option).or_else(|| joined(&arguments, unhook.option));
-            given.is_some_and(|value| unhook.unless.is_empty() || !value.contains(unhook.unless))
-        });
-        if let Some(unhook) = unhooks {
-            return guarded(unhook.option);
-        }
-        if let Some(variable) = program.variables.iter().chain(&MOVES_STATE).find(|variable| sets(judged, variable)) {
+        let said = match program.start {
+            Some(start) => match listed(start, rest) {
+                Ok(said) => said,
+                Err(unlisted) => return guarded(&unlisted),
+            },
+            None if has_unknown_option(rest) => return guarded(NOT_KNOWN),
+            None => Said::default(),
+        };
+        if let Some(variable) = unlisted(program.start, part, at, judged) {
             return Some(Guarded { part: Kind::Client, path: format!("{variable}=... {name}") });
         }
         let folders = || part.folders.iter().map(|folder| self.folder(folder)).collect::<Vec<_>>();
         let here = if part.folders.is_empty() { vec![Some(self.absolute("."))] } else { folders() };
-        // An option's value is a folder, or a name of something below this one.
-        let elsewhere = program.elsewhere.iter().find_map(|option| value_of(&arguments, option));
         let started_in = before(part, at, judged).find_map(|words| changed_folder(&words));
-        let folders = match elsewhere.or(started_in.as_deref()) {
-            Some(value) if value.starts_with(['/', '.', '~']) => vec![Some(self.absolute(&self.at_home(value)))],
+        let folders = match said.folder.or(started_in.map(Some)) {
+            Some(Some(value)) if value.starts_with(['/', '.', '~']) => vec![Some(self.absolute(&self.at_home(&value)))],
+            // A name of something below this folder, or nobody knows where.
             Some(_) => vec![Some(self.base.join("\u{fffd}"))],
             None => here,
         };
@@ -186,72 +283,78 @@ fn begins(change: &str, words: &[&str]) -> bool {
 }
 
 /// Whether a word that is not known may be an option: it is not the value of the option before it.
-fn has_unknown_option(words: &[Option<String>]) -> bool {
-    let unknown = |at: usize| words.get(at).is_some_and(Option::is_none);
-    let option = |at: Option<usize>| {
-        at.and_then(|at| words.get(at)).and_then(Option::as_deref).is_some_and(|word| word.starts_with('-'))
+fn has_unknown_option(words: &[Word]) -> bool {
+    let is_value =
+        |at: usize| at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|word| word.start().starts_with('-'));
+    words.iter().enumerate().any(|(at, word)| *word == Word::Open && !is_value(at))
+}
+
+/// What is told of a client.
+fn told(name: &str, what: &str) -> Option<Guarded> {
+    Some(Guarded { part: Kind::Client, path: format!("{name} {what}") })
+}
+
+/// The first variable that a part gives a client, and that it may not get.
+fn unlisted(start: Option<&ClientStart>, part: &Part, at: usize, judged: &Judgement) -> Option<String> {
+    let moves = |name: &String| MOVES_STATE.contains(&name.as_str());
+    variables(part, at, judged)
+        .into_iter()
+        .find(|name| start.map_or_else(|| moves(name), |start| !may_get(start, name)))
+}
+
+/// The names of the variables that a line gives the program which stands at this word of a part: before it, before what
+/// starts it, and for all programs of the line.
+fn variables(part: &Part, at: usize, judged: &Judgement) -> Vec<String> {
+    let program = |part: &Part| part.words.first().and_then(Pattern::text).unwrap_or_default();
+    let name = |word: &Pattern| {
+        let word = Word::of(word);
+        let (name, _) = word.start().split_once('=')?;
+        let plain = |name: &str| name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_');
+        Some(name.trim_end_matches('+')).filter(|name| !name.is_empty() && plain(name)).map(str::to_owned)
     };
-    (0..words.len()).any(|at| unknown(at) && !option(at.checked_sub(1)))
-}
-
-/// Where the version stands behind the last name of a package: `@scope/name@1.2`.
-fn version_at(word: &str) -> Option<usize> {
-    let name = word.rfind('/').map_or(0, |slash| slash.saturating_add(1));
-    let (at, _) = word.get(name..)?.char_indices().skip(1).find(|(_, sign)| *sign == '@')?;
-    Some(name.saturating_add(at))
-}
-
-fn version_of(word: &str) -> Option<&str> {
-    word.get(version_at(word)?..)
-}
-
-fn names(client: &Client, word: &str) -> bool {
-    // Behind another name of its own: `name@npm:@scope/name@1.2`.
-    let word = word.split_once("@npm:").map_or(word, |(_, package)| package);
-    let bare = version_at(word).and_then(|at| word.get(..at)).unwrap_or(word);
-    let inside = |package: &str| {
-        let rest = word.find(package).and_then(|at| word.get(at.saturating_add(package.len())..));
-        package.contains('/') && rest.is_some_and(|rest| rest.starts_with(['/', '-']) && rest.contains('/'))
-    };
-    client.program.names.iter().any(|name| bare == *name || last(bare) == *name || inside(name))
-}
-
-/// The last name of a path, without the ending of a program.
-fn last(word: &str) -> &str {
-    let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
-    [".exe", ".cmd", ".ps1"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
-}
-
-/// The value of an option, which may be the next word; empty where it has none.
-fn value_of<'a>(arguments: &[&'a str], option: &str) -> Option<&'a str> {
-    arguments.iter().enumerate().find_map(|(at, word)| {
-        let rest = word.strip_prefix(option)?;
-        match rest.strip_prefix('=') {
-            Some(value) => Some(value),
-            None => rest.is_empty().then(|| arguments.get(at + 1).copied().unwrap_or_default()),
+    let of_export = |part: &&Part| EXPORTS.contains(&program(part).as_str());
+    let exported: Vec<String> = judged
+        .parts
+        .iter()
+        .filter(of_export)
+        .flat_map(|part| part.words.iter().skip(1))
+        .filter_map(|word| Word::of(word).text()?.split('=').next().map(str::to_owned))
+        .collect();
+    let all = judged.parts.iter().any(|part| program(part) == "set" && part.words.iter().any(exports_all));
+    let is_exported =
+        |name: &str| all || exported.iter().any(|known| known == name) || std::env::var_os(name).is_some();
+    let mut found = exported.clone();
+    for outer in &judged.parts {
+        let around = outer.words.ends_with(&part.words);
+        let more = outer.words.len().saturating_sub(part.words.len()).saturating_add(at);
+        let given = outer.command.assignments.iter().map(|(name, _)| name.clone());
+        let lasting = outer.words.is_empty();
+        found.extend(given.filter(|name| around || (lasting && is_exported(name))));
+        if around {
+            found.extend(outer.words.iter().take(more).filter_map(name));
         }
+    }
+    found
+}
+
+/// Whether an option of `set` gives every program the variables of the line.
+fn exports_all(word: &Pattern) -> bool {
+    word.text().is_some_and(|word| {
+        word == "allexport" || (word.starts_with('-') && !word.starts_with("--") && word.contains('a'))
     })
 }
 
-/// The rest of a word of short options that has this one: `-pw` and `-wname` have `-w`.
-fn joined<'a>(arguments: &[&'a str], option: &str) -> Option<&'a str> {
-    let mut letters = option.strip_prefix('-')?.chars();
-    let (letter, None) = (letters.next()?, letters.next()) else { return None };
-    let short = |word: &&'a str| word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    let has = |letters: &'a str| {
-        let options = letters.split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default();
-        options.split_once(letter).map(|(_, rest)| rest)
-    };
-    arguments.iter().filter_map(short).find_map(has)
+/// Whether a program is that of a process which runs: `/proc/NUMBER/exe`.
+fn is_process(word: &Pattern) -> bool {
+    let (first, last) = (word.0.first(), word.0.last());
+    let begins = matches!(first, Some(Piece::Text(text)) if text.starts_with("/proc/"));
+    begins && matches!(last, Some(Piece::Text(text)) if text.ends_with("/exe"))
 }
 
-/// Whether a line gives the variable a value, in whatever place.
-fn sets(judged: &Judgement, variable: &str) -> bool {
-    let gives = |text: &str| text.strip_prefix(variable).is_some_and(|rest| rest.starts_with('='));
-    let known = |word: &Word| matches!(word, Word::Known(text) if gives(text));
-    judged
-        .parts
-        .iter()
-        .map(|part| &part.command)
-        .any(|command| command.assignments.iter().any(|(name, _)| name == variable) || command.words.iter().any(known))
+/// The last name of a path in a folder that is not known.
+fn last_known(word: &Pattern) -> Option<&str> {
+    match word.0.as_slice() {
+        [_, .., Piece::Text(end)] => end.rsplit_once('/').map(|(_, name)| name),
+        _ => None,
+    }
 }

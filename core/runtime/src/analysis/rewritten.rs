@@ -23,11 +23,12 @@ impl Place<'_> {
     /// plainer one.
     pub(super) fn rewritten(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let plain: Vec<String> = successors(plainer(line), |line| plainer(line)).take(MOST_SPELLINGS + 1).collect();
+        let plain: Vec<String> = plain.into_iter().chain(self.with_own_file(line)).collect();
         let read = |line: &String| judge(line, &Table::shipped(), Trust::default());
         let plain: Vec<(Judgement, String)> = plain.into_iter().map(|line| (read(&line), line)).collect();
         let of_plain = plain.iter().flat_map(|(judged, line)| fed(judged, line));
         let fed: Vec<String> = fed(judged, line).into_iter().chain(of_plain).collect();
-        if fed.len() > MOST || plain.len() > MOST_SPELLINGS {
+        if fed.len() > MOST || plain.len() > MOST_SPELLINGS.saturating_add(1) {
             return vec![Guarded { part: Kept::Policy, path: "find ... | xargs".to_owned() }];
         }
         let fed = fed.into_iter().map(|line| (read(&line), line));

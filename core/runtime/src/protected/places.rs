@@ -228,7 +228,7 @@ fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
 }
 
 /// The folders of `PATH`, as they are written there; none without it. An empty one is the folder that a program runs in.
-pub(super) fn path_entries() -> Vec<PathBuf> {
+pub(crate) fn path_entries() -> Vec<PathBuf> {
     std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
