@@ -8,6 +8,8 @@ pub(crate) mod protected_path;
 pub(crate) mod pattern;
 pub(crate) mod places;
 mod descendants;
+mod named_files;
+mod start_files;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

@@ -9,6 +9,7 @@ use phasegate_core::analysis::Part;
 
 use super::protected_path::{ProtectedPath, Reach, entries_in, reach_of};
 use super::snapshot::DirectorySnapshot;
+use super::start_files;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::{Links, Looks, folders};
 use crate::platforms::PlatformPlaces;
@@ -75,6 +76,15 @@ impl Places {
         for file in sources.platforms.settings.iter().filter(|file| file.starts_with("~/") || file.starts_with('/')) {
             let file = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |below| locations.home.join(below));
             found.add(&file, Part::Settings, reach_of(&file));
+        }
+        for file in start_files::of_user(&locations.home) {
+            let reach = reach_of(&file);
+            found.add(&file, Part::Settings, reach);
+        }
+        let clients = sources.platforms.clients.iter().filter(|client| client.program.start.is_some());
+        let called = clients.flat_map(|client| client.program.names.iter().copied());
+        for file in start_files::launchers(called, &path_entries()) {
+            found.add(&file, Part::Settings, Reach::Alone);
         }
         for program in programs() {
             found.add(&program, Part::Program, Reach::Alone);
@@ -218,7 +228,18 @@ fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
         }
     }
 
-    let settings = sources.platforms.settings.iter().filter(own).map(PathBuf::from);
+    fn project(&mut self, sources: Sources<'_>, root: &Path) {
+        self.add(&root.join(CONFIG_FOLDER), Part::Policy, Reach::Tree);
+        names(sources).iter().for_each(|name| self.add(&root.join(&name.path), name.part, name.reach));
+    }
+}
+
+/// A project's places of the platforms, from the folder that they are read in.
+fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
+    let own = |path: &&String| !path.starts_with("~/") && !path.starts_with('/');
+    let skills = sources.platforms.skill_folders.iter().filter(own).map(PathBuf::from);
+    let settings = sources.platforms.settings.iter().filter(own).map(String::as_str);
+    let settings = settings.chain(start_files::OF_PROJECT).map(PathBuf::from);
     let mut all: Vec<_> = skills.map(|folder| ProtectedPath::new(folder, Part::Skill, Reach::Skills)).collect();
     for file in settings {
         let reach = reach_of(&file);
