@@ -11,7 +11,7 @@ mod descendants;
 mod named_files;
 mod start_files;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use phasegate_core::analysis::Part;
 use phasegate_core::policy::Mode;
 use phasegate_shell::{Pattern, Piece};
 
+use self::named_files::NamedFiles;
 use self::pattern::{anchored, heads, stands_for};
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, existing, files, fold, inner};
@@ -56,6 +57,8 @@ pub(crate) struct Protected<'a> {
     of_others: Cell<bool>,
     /// What is known of links by now.
     links: Links,
+    /// The settings that name files which clients start, where they were asked for.
+    named: OnceCell<NamedFiles>,
 }
 
 impl<'a> Protected<'a> {
@@ -72,7 +75,15 @@ impl<'a> Protected<'a> {
         let links = Links::default();
         let places = cache.get(sources, root, logs, &links);
         let links = if places.looks.is_empty() { links } else { Links::knowing(Arc::clone(&places.looks)) };
-        Self { sources, places, root: root.map(Path::to_path_buf), client: None, of_others: Cell::new(false), links }
+        Self {
+            sources,
+            places,
+            root: root.map(Path::to_path_buf),
+            client: None,
+            of_others: Cell::new(false),
+            links,
+            named: OnceCell::new(),
+        }
     }
 
     /// The same, as a session of this platform's client asks.
@@ -89,8 +100,9 @@ impl<'a> Protected<'a> {
         let elsewhere = || self.in_another_project(path, change);
         let led_to = || self.led_to(&names, change);
         let nested = || self.nested(&names, change);
-        let part =
-            named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to).or_else(|| self.linked(path));
+        let started = || self.started(path, change);
+        let part = named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to);
+        let part = part.or_else(|| self.linked(path)).or_else(started);
         if part.is_some() {
             let touched = |place: &&ProtectedPath| place.touched(&names, change);
             if self.places.paths.iter().filter(touched).any(|place| self.is_of_others(place)) || elsewhere().is_some() {
@@ -134,6 +146,11 @@ impl<'a> Protected<'a> {
         if self.root.is_some() { &self.sources.platforms.clients } else { &[] }
     }
 
+    /// The platform whose client's session asks, where that is known.
+    pub(crate) fn client(&self) -> Option<&'a str> {
+        self.client
+    }
+
     /// Why a session of the client that is started in this folder would not go on with the runs of this project; `None`
     /// where it would. What a person has to trust first does not count: nobody may be asked.
     pub(crate) fn leaves(&self, client: &Client, folder: &Path) -> Option<Leaves> {
@@ -148,11 +165,16 @@ impl<'a> Protected<'a> {
         let starts = why(InstallScope::User).is_none() || (is_own() && why(InstallScope::Project).is_some());
         (!starts).then_some(Leaves::Guard)
     }
-    /// The platform whose client's session asks, where that is known.
-    pub(crate) fn client(&self) -> Option<&'a str> {
-        self.client
-    }
 
+    /// Whether the settings have a client start the file, or one in the folder that goes.
+    fn started(&self, path: &Path, change: Change) -> Option<Part> {
+        let root = self.root.as_deref()?;
+        if change == Change::Write && path.is_dir() {
+            return None;
+        }
+        let read = || NamedFiles::read(self.sources.locations, self.sources.platforms, root);
+        self.named.get_or_init(read).start(path).then_some(Part::Settings)
+    }
 
     /// Whether a link among the configs or the skills leads to the path.
     fn led_to(&self, path: &Folded, change: Change) -> Option<Part> {

@@ -17,9 +17,9 @@ use crate::project::Project;
 
 /// The most projects whose places is kept.
 const MAX_KEPT_PROJECTS: usize = 4;
-/// How soon it is tried again to keep one, after that could not be.
 /// The most links on the way from the one that hooks start to the program.
 const MAX_STARTED: usize = 4;
+/// How soon it is tried again to keep one, after that could not be.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// What says where the places are.
@@ -89,6 +89,9 @@ impl Places {
         for program in programs() {
             found.add(&program, Part::Program, Reach::Alone);
         }
+        if let Some(program) = locations.program() {
+            found.started(&program);
+        }
         if let Some(root) = root {
             found.project(sources, root);
         }
@@ -99,9 +102,6 @@ impl Places {
 
     /// The places of a project alone.
     pub(super) fn of_project(sources: Sources<'_>, root: &Path, links: &Links) -> Vec<ProtectedPath> {
-        if let Some(program) = locations.program() {
-            found.started(&program);
-        }
         let mut found = Found { links, paths: Vec::new() };
         found.project(sources, root);
         found.paths
@@ -206,16 +206,6 @@ impl Found<'_> {
         self.paths.push(ProtectedPath::new(place, part, reach));
     }
 
-    fn project(&mut self, sources: Sources<'_>, root: &Path) {
-        self.add(&root.join(CONFIG_FOLDER), Part::Policy, Reach::Tree);
-        names(sources).iter().for_each(|name| self.add(&root.join(&name.path), name.part, name.reach));
-    }
-}
-
-/// A project's places of the platforms, from the folder that they are read in.
-fn names(sources: Sources<'_>) -> Vec<ProtectedPath> {
-    let own = |path: &&String| !path.starts_with("~/") && !path.starts_with('/');
-    let skills = sources.platforms.skill_folders.iter().filter(own).map(PathBuf::from);
     /// The link that hooks start, the folder of the guard's own around it, and each file on the way to the program.
     fn started(&mut self, link: &Path) {
         let folder = link.ancestors().nth(2).unwrap_or(link);

@@ -1,0 +1,130 @@
+//! Files that settings have a client start: scripts of hooks, the status line, servers. They are protected as soon as
+//! settings name them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::bounds::{self, MAX_SETTINGS_BYTES};
+use crate::locations::Locations;
+use crate::platforms::PlatformPlaces;
+
+/// Keys whose texts say what is started.
+const KEYS: [&str; 6] =
+    ["command", "args", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper"];
+/// The signs between words of a command.
+const ENDS: [char; 13] = ['\'', '"', ';', '|', '&', '(', ')', '<', '>', '=', ',', '`', '\n'];
+/// The most words of settings that are looked at as files.
+const MOST_WORDS: usize = 512;
+
+/// The settings that clients read in a project and in the user's home.
+#[derive(Clone, Debug)]
+pub(super) struct NamedFiles {
+    texts: Vec<String>,
+    home: PathBuf,
+    root: PathBuf,
+}
+
+impl NamedFiles {
+    pub(super) fn read(locations: &Locations, platforms: &PlatformPlaces, root: &Path) -> Self {
+        let files = platforms.settings.iter().filter(|name| name.ends_with(".json") || name.ends_with(".jsonc"));
+        let whole = |name: &String| match name.strip_prefix("~/") {
+            Some(below) => locations.home.join(below),
+            None => root.join(name),
+        };
+        let texts = files.filter_map(|name| bounds::read(&whole(name), MAX_SETTINGS_BYTES).ok()).collect();
+        Self { texts, home: locations.home.clone(), root: root.to_path_buf() }
+    }
+
+    /// Whether settings start the file, or one that lies in this folder.
+    pub(super) fn start(&self, path: &Path) -> bool {
+        if !(path.starts_with(&self.root) || path.starts_with(&self.home)) {
+            return false;
+        }
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+        let started = |text: &&String| {
+            let Ok(settings) = serde_json::from_str::<Value>(text) else { return false };
+            let mut words = Vec::new();
+            collect(&settings, &mut words);
+            words.iter().any(|word| {
+                let file = self.file(word);
+                file.starts_with(path) && file.is_file()
+                    || file.canonicalize().is_ok_and(|file| file.starts_with(path) && file.is_file())
+            })
+        };
+        self.texts.iter().filter(|text| text.contains(name)).any(|text| started(&text))
+    }
+
+    /// The file that a word of a command means: clients start what they start in the project.
+    fn file(&self, word: &str) -> PathBuf {
+        let home = ["~/", "$HOME/", "${HOME}/", "${userHome}/"].iter().find_map(|sign| word.strip_prefix(sign));
+        match (home, word.strip_prefix('$').and_then(|rest| rest.split_once('/'))) {
+            (Some(below), _) => self.home.join(below),
+            // Variables of clients name the project's folder.
+            (None, Some((_, below))) => self.root.join(below),
+            (None, None) => self.root.join(word),
+        }
+    }
+}
+
+/// The words of what settings start.
+fn collect(settings: &Value, words: &mut Vec<String>) {
+    match settings {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                if KEYS.contains(&key.as_str()) {
+                    let all = value.as_array().into_iter().flatten().chain(std::iter::once(value));
+                    let texts = all.filter_map(Value::as_str);
+                    let split =
+                        texts.flat_map(|text| text.split(|sign: char| sign.is_whitespace() || ENDS.contains(&sign)));
+                    // A quotation mark may stand between a variable and the rest of the path.
+                    let joined = value.as_str().map(|text| text.replace(['"', '\''], ""));
+                    let joined = joined.iter().flat_map(|text| text.split_whitespace());
+                    let left = MOST_WORDS.saturating_sub(words.len());
+                    words.extend(split.chain(joined).filter(|word| !word.is_empty()).map(str::to_owned).take(left));
+                }
+                collect(value, words);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_settings_start_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let (root, home) = (top.join("p"), top.join("h"));
+        for path in ["p/scripts/a.sh", "p/scripts/b c.sh", "p/srv.js", "p/free.sh", "h/bin/status", "p/x/helper"] {
+            std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
+            std::fs::write(top.join(path), "").unwrap();
+        }
+        let settings = r#"{
+            "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/scripts/a.sh --x"}]}]},
+            "statusLine": {"type": "command", "command": "~/bin/status"},
+            "apiKeyHelper": "./x/helper",
+            "mcpServers": {"s": {"command": "node", "args": ["srv.js", "."]}},
+            "env": {"X": "free.sh"}
+        }"#;
+        let named = NamedFiles { texts: vec![settings.to_owned()], home: home.clone(), root: root.clone() };
+        for path in [
+            root.join("scripts/a.sh"),
+            root.join("scripts"),
+            root.join("srv.js"),
+            home.join("bin/status"),
+            root.join("x/helper"),
+        ] {
+            assert!(named.start(&path), "{}", path.display());
+        }
+        for path in
+            [root.join("free.sh"), root.join("scripts/b c.sh"), home.join("srv.js"), PathBuf::from("/usr/bin/node")]
+        {
+            assert!(!named.start(&path), "{}", path.display());
+        }
+    }
+}
