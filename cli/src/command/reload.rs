@@ -39,6 +39,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             .with_help("`phasegate status` lists the sessions of a project"));
     }
     let (servers, unjudged) = (runtime.other_servers(&project)?, runtime.unjudged(&project)?);
+    let programs = runtime.other_programs(&project)?;
     // What was accepted and is gone is no reason to accept nothing anew.
     let offer = runtime.offer(&project).unwrap_or(None);
     let due: Vec<_> = all.iter().filter(|reload| !reload.is_empty()).collect();
@@ -51,8 +52,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         }
     }
     let difference = offer.as_ref().map(|offer| offer.difference.clone()).unwrap_or_default();
-    let what =
-        [("the configs", difference), ("how servers are started", servers), ("calls that ran unjudged", unjudged)];
+    let what = [
+        ("the configs", difference),
+        ("how servers are started", servers),
+        ("calls that ran unjudged", unjudged),
+        ("which program answers", programs),
+    ];
     let what: Vec<_> = what.into_iter().filter(|(_, what)| !what.is_empty()).collect();
     if !args.dry_run {
         accept(&runtime, &project, what.is_empty())?;

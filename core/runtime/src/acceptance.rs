@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::accepted::Choice;
 use crate::deadline::{Deadline, LIMIT};
+use crate::guard_file::GuardFile;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -49,6 +50,18 @@ impl Runtime {
         Ok(calls.iter().map(told).collect())
     }
 
+    /// The programs that answered as the guard of a project, in words, where there were several since a person last accepted
+    /// the newest.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runtime::unjudged`].
+    pub fn other_programs(&self, project: &Project) -> Result<Vec<String>, Problem> {
+        let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
+        let programs = kept.map(|kept| kept.programs).unwrap_or_default();
+        Ok(if programs.len() > 1 { programs.iter().map(GuardFile::in_words).collect() } else { Vec::new() })
+    }
+
     /// Accepts for a person the configs that are there, how servers are started, and that calls ran unjudged. Nothing is
     /// written where there is nothing to accept, or no session has begun: the first one accepts what it sees.
     ///
@@ -79,6 +92,9 @@ impl Runtime {
         }
         if !kept.unjudged.is_empty() {
             changes.push(ProjectChange::Unjudged(Vec::new()));
+        }
+        if let [_, .., last] = kept.programs.as_slice() {
+            changes.push(ProjectChange::Programs(vec![last.clone()]));
         }
         if changes.is_empty() {
             return Ok(());

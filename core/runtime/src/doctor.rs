@@ -17,6 +17,7 @@ use phasegate_adapter::{Finding, Level};
 
 pub use self::request::Asked;
 
+use crate::guard_file;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
@@ -55,6 +56,7 @@ pub fn examine(
         sections.push(section("platforms", vec![finding.with("run `phasegate init` with a platform's name")]));
     }
     sections.push(section("state", state::examine(runtime, project, progress)));
+    guard_file::keep_digest(&runtime.locations);
     sections.push(section("sessions", sessions::examine(runtime, project)));
     let all = !managed.is_empty() && managed.iter().all(|managed| *managed);
     sections.push(section("wall", wall::examine(runtime, all, asked.adapters)));

@@ -317,6 +317,7 @@ pub fn decide(
     sender::note(&mut senders, &clients, sender());
     driver.loaded.own.change(SessionChange::Clients(clients));
     driver.loaded.own.change(SessionChange::Senders(senders));
+    driver.note_program();
     let root = driver.project.root.clone();
     let variables = adapter.installer().places().project_variables;
     let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);

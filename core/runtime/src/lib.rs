@@ -5,6 +5,7 @@
 
 pub mod timestamp;
 pub mod locations;
+pub mod guard_file;
 pub mod bounds;
 pub mod project;
 pub mod paths;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ancestors::Process;
+use crate::guard_file::GuardFile;
 use crate::policy_store::KeptSettings;
 use crate::session_index::{Rested, SessionIndex};
 use crate::strength::Strength;
@@ -114,6 +115,9 @@ pub struct ProjectSnapshot {
     /// The calls that ended and that the guard had never judged, since a person last accepted that; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<UnjudgedCall>,
+    /// The programs that answered as the guard, since a person last accepted the newest; the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<GuardFile>,
 }
 
 /// A call that ended and that the guard had never judged.
@@ -255,6 +259,8 @@ pub enum ProjectChange {
     Accepted(Option<Accepted>),
     /// The calls that the guard had never judged.
     Unjudged(Vec<UnjudgedCall>),
+    /// The programs that answered as the guard.
+    Programs(Vec<GuardFile>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -304,6 +310,7 @@ impl Tagged for ProjectChange {
             "strength" => Self::Strength(map.next_value()?),
             "accepted" => Self::Accepted(map.next_value()?),
             "unjudged" => Self::Unjudged(map.next_value()?),
+            "programs" => Self::Programs(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -390,6 +397,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
             ProjectChange::Accepted(accepted) => self.accepted.clone_from(accepted),
             ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
+            ProjectChange::Programs(programs) => self.programs.clone_from(programs),
         }
     }
 }
@@ -416,6 +424,7 @@ mod tests {
             ProjectChange::Strength(None),
             ProjectChange::Accepted(Some(Accepted { project: "p".into(), user: "u".into() })),
             ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
+            ProjectChange::Programs(GuardFile::own().into_iter().cloned().collect()),
             ProjectChange::Engine(engine()),
         ];
         let session = [

@@ -44,6 +44,14 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
             "look which program `phasegate` is on the client's PATH, and at what was changed; accept it: `phasegate reload`",
         ));
     }
+    let programs = runtime.other_programs(project).unwrap_or_default();
+    if !programs.is_empty() {
+        let what = format!("more than one program answered as the guard: {}", programs.join(", then "));
+        found.push(
+            Finding::new(Level::Warning, what)
+                .with("if you did not install the last one, look at it; accept it: `phasegate reload`"),
+        );
+    }
     if all.unread > 0 {
         let what = format!("{} messages of a platform could not be read", all.unread);
         found.push(Finding::new(Level::Warning, what).with("compare the client's version with the recorded ones"));

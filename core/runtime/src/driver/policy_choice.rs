@@ -71,6 +71,10 @@ impl Driver<'_> {
             if !self.loaded.shared.snapshot.unjudged.is_empty() {
                 self.loaded.shared.change(ProjectChange::Unjudged(Vec::new()));
             }
+            if let [_, .., last] = self.loaded.shared.snapshot.programs.as_slice() {
+                let last = vec![last.clone()];
+                self.loaded.shared.change(ProjectChange::Programs(last));
+            }
         }
         if let Some(offer) = offer {
             let servers = self.notice.take().map(|servers| format!(" {servers}")).unwrap_or_default();

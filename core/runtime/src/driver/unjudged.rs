@@ -1,4 +1,5 @@
-//! Calls that ran though the guard never judged them: for a time, something else answered in its place.
+//! Calls that ran though the guard never judged them: for a time, something else answered in its place. And which program
+//! answers now.
 
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use phasegate_store::scan::Scan;
 use serde_json::Value;
 
 use super::Driver;
+use crate::guard_file;
 use crate::snapshot::{ProjectChange, SessionSnapshot, UnjudgedCall};
 
 /// How many such calls a project keeps; the oldest go first.
@@ -26,6 +28,16 @@ impl Driver<'_> {
         let surplus = calls.len().saturating_sub(MAX_CALLS);
         calls.drain(..surplus);
         self.loaded.shared.change(ProjectChange::Unjudged(calls));
+    }
+
+    /// Notes which program answers, and tells that another one did before.
+    pub(crate) fn note_program(&mut self) {
+        let known = &self.loaded.shared.snapshot.programs;
+        let Some((programs, told)) = guard_file::noted(&self.runtime.locations, known) else { return };
+        self.loaded.shared.change(ProjectChange::Programs(programs));
+        if told.is_some() {
+            self.notice = told;
+        }
     }
 
     /// The call that a result is of, if no session of the client ever asked about it.
