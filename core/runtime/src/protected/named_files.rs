@@ -1,6 +1,8 @@
 //! Files that settings have a client start: scripts of hooks, the status line, servers. They are protected as soon as
 //! settings name them.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -21,6 +23,8 @@ const MOST_WORDS: usize = 512;
 #[derive(Clone, Debug)]
 pub(super) struct NamedFiles {
     texts: Vec<String>,
+    /// The words of what they start, where they were asked for.
+    words: OnceCell<BTreeSet<String>>,
     home: PathBuf,
     root: PathBuf,
 }
@@ -33,7 +37,7 @@ impl NamedFiles {
             None => root.join(name),
         };
         let texts = files.filter_map(|name| bounds::read(&whole(name), MAX_SETTINGS_BYTES).ok()).collect();
-        Self { texts, home: locations.home.clone(), root: root.to_path_buf() }
+        Self { texts, words: OnceCell::new(), home: locations.home.clone(), root: root.to_path_buf() }
     }
 
     /// Whether settings start the file, or one that lies in this folder.
@@ -42,17 +46,18 @@ impl NamedFiles {
             return false;
         }
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-        let started = |text: &&String| {
-            let Ok(settings) = serde_json::from_str::<Value>(text) else { return false };
-            let mut words = Vec::new();
-            collect(&settings, &mut words);
-            words.iter().any(|word| {
-                let file = self.file(word);
-                file.starts_with(path) && file.is_file()
-                    || file.canonicalize().is_ok_and(|file| file.starts_with(path) && file.is_file())
-            })
-        };
-        self.texts.iter().filter(|text| text.contains(name)).any(|text| started(&text))
+        if !self.texts.iter().any(|text| text.contains(name)) {
+            return false;
+        }
+        let words = self.words.get_or_init(|| {
+            let mut words = BTreeSet::new();
+            let parsed = self.texts.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
+            parsed.for_each(|settings| collect(&settings, &mut words));
+            words
+        });
+        let named = words.iter().filter(|word| word.contains(name)).map(|word| self.file(word));
+        let leads = |file: &Path| file.canonicalize().is_ok_and(|file| file.starts_with(path));
+        named.filter(|file| file.is_file()).any(|file| file.starts_with(path) || leads(&file))
     }
 
     /// The file that a word of a command means: clients start what they start in the project.
@@ -68,7 +73,7 @@ impl NamedFiles {
 }
 
 /// The words of what settings start.
-fn collect(settings: &Value, words: &mut Vec<String>) {
+fn collect(settings: &Value, words: &mut BTreeSet<String>) {
     match settings {
         Value::Object(fields) => {
             for (key, value) in fields {
@@ -111,7 +116,12 @@ mod tests {
             "mcpServers": {"s": {"command": "node", "args": ["srv.js", "."]}},
             "env": {"X": "free.sh"}
         }"#;
-        let named = NamedFiles { texts: vec![settings.to_owned()], home: home.clone(), root: root.clone() };
+        let named = NamedFiles {
+            texts: vec![settings.to_owned()],
+            words: OnceCell::new(),
+            home: home.clone(),
+            root: root.clone(),
+        };
         for path in [
             root.join("scripts/a.sh"),
             root.join("scripts"),
