@@ -51,7 +51,8 @@ impl Word {
     /// Whether a program takes it for an option. A prompt has blanks.
     fn is_option(&self) -> bool {
         let text = self.start();
-        text.starts_with('-') && !text.contains(char::is_whitespace) && text != "-" && text != "--"
+        let is_bare = matches!(self.text(), Some("-" | "--"));
+        text.starts_with('-') && !text.contains(char::is_whitespace) && !is_bare
     }
 }
 
