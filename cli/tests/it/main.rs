@@ -42,6 +42,7 @@ mod obeyed;
 mod panic;
 mod person_commands;
 mod plan_commands;
+mod program_link;
 mod project_runs;
 mod protection;
 mod reload;

@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
 use phasegate_store::digest::sha256_hex;
+use phasegate_store::files::{Readers, replace};
 use phasegate_store::ownership::read_own;
 use serde::{Deserialize, Serialize};
 
-use crate::files::{Readers, replace};
 use crate::locations::Locations;
 
 /// The digests that are kept, in the state.
