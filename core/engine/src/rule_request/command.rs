@@ -93,10 +93,13 @@ impl Words {
             command.words.iter().skip(1).zip(self.after(command)).map(word).chain(brought()).collect();
         let passed = usize::try_from(command.global_options).unwrap_or(usize::MAX);
         let mut operands = bounded(words.iter().skip(passed));
-        if let (Some(first), named) = (operands.first_mut(), subcommand(command))
-            && !matches!(named, Value::Among(_))
-        {
-            *first = named;
+        // Options with their values in the same word leave no doubt where the subcommand stands.
+        let plain = |word: &Word| known_text(word).is_some_and(|text| text.starts_with('-') && text.contains('='));
+        let placed = command.words.iter().skip(1).take(passed).all(|word| plain(word) || is_flag(word));
+        match (operands.first_mut(), subcommand(command)) {
+            (_, Value::Among(_)) | (None, _) => {}
+            (Some(first), Value::Maybe(named)) if placed && !command.unplaced => *first = Value::Text(named),
+            (Some(first), named) => *first = named,
         }
         let (variables, more_variables) = (self.variables.as_slice(), self.more_variables);
         let (program, options) = (program(command), self.options.value());

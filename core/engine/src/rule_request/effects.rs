@@ -8,7 +8,8 @@
 //! * `~+*`: any word that is so. `=+*`: any word that is surely so.
 //! * `!` before one of these: it is not there. Nothing: any words.
 //!
-//! `runs` says that a program stands among the words, which is looked up in its turn.
+//! `runs` says that a program stands among the words, which is looked up in its turn; `runs_first`, that it is the first of them.
+//! Of a program that is not known, a row counts that has two parts or more, or that says what it works on.
 
 use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
@@ -23,7 +24,9 @@ use crate::glob::text_fits;
 
 const TABLE: &str = include_str!("../../programs/effects.txt");
 const RUNS: &str = "runs";
+const RUNS_FIRST: &str = "runs_first";
 const READ: &str = "read";
+const OPERATE: &str = "operate";
 const PRINT_SECRET: &str = "print_secret";
 /// The most words of a command that are looked at for its subcommands; what follows may be any.
 const MAX_OPERANDS: usize = 64;
@@ -72,15 +75,19 @@ impl Effects {
         let own = name.and_then(|name| table.0.get(name));
         match name {
             Some(_) => effects.take(own, seen, most),
-            None => table.0.values().for_each(|rows| effects.take(Some(rows), seen, most)),
+            None => effects.take_all(seen, table),
         }
         let reads = seen.command.verdict == Verdict::Read;
         let runs = effects.0.remove(RUNS);
+        let first = effects.0.remove(RUNS_FIRST).filter(|_| matches!(seen.command.words.get(1), Some(Word::Unknown)));
         if reads {
             effects.0.retain(|word, _| *word == PRINT_SECRET);
             effects.0.insert(READ, Truth::Yes);
         } else if runs.is_some() || (own.is_none() && seen.command.verdict >= Verdict::Execute) {
             effects.take_inner(seen, table, runs.unwrap_or(Truth::Unknown));
+            if first.is_some() {
+                effects.take_all(&seen.inner(1, &Options::of(seen.command)), table);
+            }
         }
         effects
     }
@@ -91,6 +98,18 @@ impl Effects {
             let holds = seen.holds(pattern).min(most);
             if holds != Truth::No {
                 words.split_whitespace().for_each(|word| self.add(word, holds));
+            }
+        }
+    }
+
+    /// What the rows say that may hold of a program that is not known.
+    fn take_all(&mut self, seen: &Seen<'_>, table: &Table) {
+        for row in table.0.values().flat_map(|rows| rows.lines()) {
+            let Some((pattern, words)) = row.split_once("= ") else { continue };
+            let tells = pattern.split_whitespace().nth(1).is_some() || words == OPERATE;
+            if tells && seen.holds(pattern) != Truth::No {
+                let words = words.split_whitespace().filter(|word| ![READ, RUNS, RUNS_FIRST].contains(word));
+                words.for_each(|word| self.add(word, Truth::Unknown));
             }
         }
     }
@@ -112,26 +131,17 @@ impl Effects {
         if programs.len() > MAX_INNER {
             let rows = table.0.values().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= "));
             rows.flat_map(|(_, words)| words.split_whitespace()).for_each(|word| self.add(word, Truth::Unknown));
-            self.0.remove(RUNS);
+            self.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
             return;
         }
         for (at, name, rows) in programs {
             let words: Vec<Word> = all.iter().skip(at).cloned().collect();
             let command = SimpleCommand { words, starts: Vec::new(), global_options: 0, ..seen.command.clone() };
             let options = Options::of(&command);
-            let words: Vec<Value<'_>> = seen.words.iter().skip(at).cloned().collect();
-            let inner = Seen {
-                command: &command,
-                program: Value::Text(name),
-                operands: bounded(words.iter()),
-                words,
-                options: options.value(),
-                variables: seen.variables,
-                more_variables: seen.more_variables,
-            };
+            let inner = Seen { program: Value::Text(name), ..seen.inner(at, &options) };
             let mut found = Self::default();
             found.take(Some(rows), &inner, most);
-            found.0.retain(|word, _| ![RUNS, READ].contains(word));
+            found.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
             found.0.into_iter().for_each(|(word, truth)| self.add(word, truth));
         }
     }
@@ -149,14 +159,30 @@ impl Effects {
     /// Them, as a set.
     pub(super) fn value<'a>(&self) -> Value<'a> {
         let word = |(word, truth): (&&'static str, &Truth)| match truth {
-            Truth::Yes => Value::Text(*word),
-            _ => Value::Maybe(*word),
+            Truth::Yes => Value::Text(word),
+            _ => Value::Maybe(word),
         };
         Value::set(self.0.iter().map(word))
     }
 }
 
-impl Seen<'_> {
+impl<'a> Seen<'a> {
+    /// The command that begins with one of its words, and has these options.
+    fn inner<'b>(&'b self, at: usize, options: &'b Options) -> Seen<'b>
+    where
+        'a: 'b,
+    {
+        Seen {
+            command: self.command,
+            program: Value::Unknown,
+            operands: bounded(self.words.iter().skip(at)),
+            words: self.words.iter().skip(at).cloned().collect(),
+            options: options.value(),
+            variables: self.variables,
+            more_variables: self.more_variables,
+        }
+    }
+
     fn holds(&self, pattern: &str) -> Truth {
         let mut operands = Vec::new();
         let mut all = Truth::Yes;
@@ -212,7 +238,8 @@ fn stands(wanted: &[&str], words: &[Value<'_>], after_option: bool) -> Truth {
         && text.len() > 1
         && text.starts_with('-')
     {
-        return stands(wanted, rest, takes_value(text));
+        // Of one letter, each program has its own.
+        return stands(wanted, rest, text.len() == 2 || takes_value(text));
     }
     let own = match is_one(word, first) {
         Truth::No => Truth::No,
@@ -262,7 +289,7 @@ mod tests {
     use super::*;
 
     /// The words, as `docs/admission-rules.md` explains them.
-    const WORDS: [&str; 17] = [
+    const WORDS: [&str; 18] = [
         "read",
         "send",
         "push",
@@ -280,6 +307,7 @@ mod tests {
         "database",
         "print_secret",
         RUNS,
+        RUNS_FIRST,
     ];
 
     #[test]

@@ -118,6 +118,7 @@ fn may_be(name: &Shape<'_>, file: &Shape<'_>) -> bool {
         })
         || ENDS.iter().any(|text| may(file, end(text)) && says(file, text))
         || PATHS.iter().any(|text| may(name, end(text)) && says_folder(name, text))
+        || (matches!(name.pieces.first(), Some(Piece::Any(()))) && OUTSIDE.iter().any(|text| name.has(&end(text))))
 }
 
 /// How much of the beginning and of the end of a name is known.

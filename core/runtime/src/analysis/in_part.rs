@@ -206,7 +206,10 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let files: Vec<Pattern> = match program.as_str() {
         "python" | "python3" => words.iter().flat_map(|word| files_of(word, true)).collect(),
         program if MAY_READ.contains(&program) => {
-            let words = without_searches(program, &words).flat_map(|word| files_of(word, false));
+            // What follows is left out of the archive.
+            let leaves = |word: &String| program == "zip" && matches!(word.as_str(), "-x" | "--exclude");
+            let kept: Vec<String> = words.iter().take_while(|word| !leaves(word)).cloned().collect();
+            let words = without_searches(program, &kept).flat_map(|word| files_of(word, false));
             words.chain(fed(part).filter_map(|word| file_of(&word.text()?))).collect()
         }
         "curl" | "wget" => part.words.iter().skip(1).filter_map(of_address).collect(),
