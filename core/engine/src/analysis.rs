@@ -378,6 +378,11 @@ pub struct PathUse {
     /// Whether a folder is made, and nothing in it is changed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub folder: bool,
+    /// Whether a file with secrets would stand there, by its name, and nothing is there yet. Looked for only where there are
+    /// rules.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub new: bool,
     /// Whether a file is written that has another name too (a hard link), wherever that is.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub linked: bool,
@@ -425,6 +430,7 @@ impl PathUse {
             access,
             command: None,
             folder: false,
+            new: false,
             linked: false,
             becomes: None,
             below: Vec::new(),

@@ -4,7 +4,7 @@
 //! keeps of an event are the fields of one of its parts, so that both see the same values.
 
 mod command;
-mod migration;
+mod effects;
 mod names;
 mod options;
 mod path;
@@ -20,6 +20,7 @@ use phasegate_rules::{Action, Part, Principal, Request, Value, action_id, builti
 use serde_json::Value as Json;
 
 use self::command::Words;
+use self::effects::Table;
 use self::path::Place;
 pub use self::secret::is_secret_path;
 use crate::access::AccessMode;
@@ -90,6 +91,8 @@ pub(crate) struct RuleCall<'a> {
     server_names: Vec<String>,
     /// The words of each simple command.
     commands: Vec<Words>,
+    /// What programs do.
+    effects: Table,
 }
 
 impl<'a> RuleCall<'a> {
@@ -105,7 +108,8 @@ impl<'a> RuleCall<'a> {
         let commands =
             (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default())).collect();
         let server_names = call.tool.server.as_deref().map(names::of_server).unwrap_or_default();
-        Self { call, event, caller, tool: tools.get(&action), action, server_names, commands }
+        let effects = if all.is_empty() { Table::default() } else { Table::shipped() };
+        Self { call, event, caller, tool: tools.get(&action), action, server_names, commands, effects }
     }
 
     /// The call as rules see it.
@@ -209,7 +213,7 @@ impl<'a> RuleCall<'a> {
     fn command(&self, number: Option<usize>) -> Option<Value<'_>> {
         let words = number.and_then(|number| Some((commands_of(self.call).get(number)?, self.commands.get(number)?)));
         let none = || self.is_shell().then(command::none);
-        words.map(|(command, words)| words.value(command)).or_else(none)
+        words.map(|(command, words)| words.value(command, &self.effects)).or_else(none)
     }
 
     /// The parts of the call: each simple command with each path that it accesses. A command that only runs the one inside

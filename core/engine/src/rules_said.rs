@@ -36,7 +36,7 @@ pub(crate) fn strictest(context: &Context<'_>, state: &OfState, seen: Option<&Ru
 /// What makes a rule be about a part of a call, beside what is seen in it.
 fn because(rule: &Rule, verdict: &Verdict<'_>, request: &Request<'_>, call: &RuleCall<'_>) -> Option<Because> {
     let command = call.commands_of_parts().into_iter().nth(verdict.part).flatten();
-    let by_verdict = rule.when.as_ref().is_some_and(|when| when.reads("command", &["verdict"]));
+    let by_verdict = rule.when.as_ref().is_some_and(|when| when.reads("command", &["does", "verdict"]));
     if let Some(because) = command.filter(|_| by_verdict).and_then(assigned) {
         return Some(Because::Assignment(because));
     }

@@ -40,12 +40,13 @@ mod within;
 mod word_paths;
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind::NotFound;
 use std::path::Path;
 use std::time::SystemTime;
 
 use phasegate_core::analysis::{Access, UNKNOWN, Verdict};
 use phasegate_core::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
-use phasegate_core::{Event, EventKind};
+use phasegate_core::{Event, EventKind, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;
 
@@ -129,6 +130,11 @@ pub(crate) fn complete<'a>(
         if folder && found.as_deref().is_some_and(|found| found != root && found.is_dir()) {
             path.below = vec![String::new()];
         }
+        let is_new = |found: &Path| {
+            found.to_str().is_some_and(is_secret_path)
+                && matches!(found.symlink_metadata(), Err(why) if why.kind() == NotFound)
+        };
+        path.new = shell.in_part && writes(path.access) && found.as_deref().is_some_and(is_new);
         path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
     }
     let may_change = match &judged {

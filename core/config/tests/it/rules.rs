@@ -77,7 +77,6 @@ fn each_level_has_its_own_rules_and_default() {
                 "look",
                 "no-force-push/files",
                 "no-force-push/force",
-                "no-force-push/program",
                 "no-force-push/remove",
                 "no-force-push/settings"
             ],

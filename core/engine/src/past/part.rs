@@ -80,7 +80,10 @@ impl OfPart<'_, '_> {
 
     /// Whether the part is a migration of a database, or may be one. The same of a part when it begins and when it ends.
     fn migrates(&self) -> bool {
-        self.at(&["command", "migrates"]).is_some_and(|migrates| migrates != Value::Bool(false))
+        match self.at(&["command", "does"]) {
+            Some(Value::Set(does)) => does.iter().any(|word| word.equals(&Value::Text("migrate")) != Truth::No),
+            does => does.is_some(),
+        }
     }
 
     fn at(&self, path: &[&str]) -> Option<Value<'_>> {

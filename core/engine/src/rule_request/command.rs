@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Value};
 
-use super::migration::migrates;
+use super::effects::{Effects, Seen, Table, bounded};
 use super::names::Names;
 use super::options::Options;
 use super::sending::may_send;
@@ -27,6 +27,10 @@ pub(super) struct Words {
     pub(super) text: Option<String>,
     /// The assignments before it, and those that the line exports before it, as one text; `None`: a value is not known.
     environment: Option<String>,
+    /// The names of the variables in it.
+    variables: Vec<String>,
+    /// Whether there may be more of them.
+    more_variables: bool,
     /// What words are made of of which the beginning is known, by their numbers.
     begun: Vec<(usize, [Piece; 2])>,
     /// The options that it is given, and those that it may be given.
@@ -55,13 +59,18 @@ impl Words {
         let environment: Option<Vec<String>> =
             exported.chain(around.chain(&command.assignments).map(assigned)).collect();
         let environment = environment.filter(|_| !exports().any(gives_unknown)).map(|assigned| assigned.join(" "));
+        let around = before.iter().filter(|earlier| encloses(earlier, command)).chain([command]);
+        let assigned = around.flat_map(|outer| &outer.assignments).map(|(name, _)| name.as_str());
+        let variables = assigned.chain(exports().flat_map(variables)).map(String::from).collect();
+        let more_variables = exports().any(|earlier| given(earlier).any(is_made) && begun(earlier).next().is_none());
         let number = |number: u32| usize::try_from(number).ok();
         let begun = command
             .starts
             .iter()
             .filter_map(|(at, start)| Some((number(*at)?, [Piece::Text(start.clone()), Piece::Any(())])));
         let begun = begun.collect();
-        Self { text, environment, begun, options: Options::of(command), names: Names::of(command, before) }
+        let (options, names) = (Options::of(command), Names::of(command, before));
+        Self { text, environment, variables, more_variables, begun, options, names }
     }
 
     /// The words after the program. Of one that is made when the line runs, what is known of it.
@@ -76,20 +85,39 @@ impl Words {
         command.words.iter().enumerate().skip(1).map(value)
     }
 
+    /// What it does.
+    fn effects<'a>(&'a self, command: &'a SimpleCommand, table: &Table) -> Effects {
+        let brought = || command.alias.then_some(Value::Unknown);
+        let word = |(word, value): (&Word, Value<'a>)| if *word == Word::Value { Value::Text("") } else { value };
+        let words: Vec<Value<'_>> =
+            command.words.iter().skip(1).zip(self.after(command)).map(word).chain(brought()).collect();
+        let passed = usize::try_from(command.global_options).unwrap_or(usize::MAX);
+        let mut operands = bounded(words.iter().skip(passed));
+        // Options with their values in the same word leave no doubt where the subcommand stands.
+        let plain = |word: &Word| known_text(word).is_some_and(|text| text.starts_with('-') && text.contains('='));
+        let placed = command.words.iter().skip(1).take(passed).all(|word| plain(word) || is_flag(word));
+        match (operands.first_mut(), subcommand(command)) {
+            (_, Value::Among(_)) | (None, _) => {}
+            (Some(first), Value::Maybe(named)) if placed && !command.unplaced => *first = Value::Text(named),
+            (Some(first), named) => *first = named,
+        }
+        let (variables, more_variables) = (self.variables.as_slice(), self.more_variables);
+        let (program, options) = (program(command), self.options.value());
+        let seen = Seen { command, program, operands, words, options, variables, more_variables };
+        Effects::of(&seen, table).with("send", &sends(command))
+    }
+
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
     /// elsewhere, and for an option that may be given.
-    pub(super) fn value<'a>(&'a self, command: &'a SimpleCommand) -> Value<'a> {
+    pub(super) fn value<'a>(&'a self, command: &'a SimpleCommand, table: &Table) -> Value<'a> {
         // What stands before the program, and where its output goes, are no part of the text.
         let text = if is_plain(command) { Value::Text } else { Value::Maybe };
         let brought = || command.alias.then_some(Value::Unknown);
-        let (program, subcommand) = (program(command), subcommand(command));
-        let words: Vec<Value<'_>> = self.after(command).chain(brought()).collect();
         Value::record(vec![
-            ("migrates", migrates(&program, &subcommand, &words)),
-            ("program", program),
-            ("subcommand", subcommand),
-            ("words", Value::set(words)),
-            ("initials", Value::set(self.after(command).map(initial).chain(brought()))),
+            ("program", program(command)),
+            ("subcommand", subcommand(command)),
+            ("words", Value::set(self.after(command).chain(brought()))),
+            ("does", self.effects(command, table).value()),
             ("options", self.options.value()),
             ("text", self.text.as_deref().map_or(Value::Unknown, text)),
             ("verdict", Value::Text(verdict(command.verdict))),
@@ -109,13 +137,12 @@ pub(super) fn none<'a>() -> Value<'a> {
         ("program", empty()),
         ("subcommand", empty()),
         ("words", Value::set([])),
-        ("initials", Value::set([])),
         ("options", Value::set([])),
         ("text", empty()),
         ("verdict", Value::Text(verdict(Verdict::Read))),
         ("sends", Value::Bool(false)),
         ("pushes_other", Value::Bool(false)),
-        ("migrates", Value::Bool(false)),
+        ("does", Value::set([Value::Text("read")])),
         ("names", Value::set([])),
         ("hosts", Value::set([])),
         ("environment", empty()),
@@ -143,22 +170,22 @@ fn given(earlier: &SimpleCommand) -> impl Iterator<Item = &Word> {
 
 /// Whether a command gives values that are made when the line runs, other than where programs are looked for.
 fn gives_unknown(earlier: &SimpleCommand) -> bool {
-    let is_made = |word: &Word| !matches!(word, Word::Known(_));
-    let mut begins =
-        earlier.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).peekable();
+    let mut begins = begun(earlier).peekable();
     given(earlier).any(is_made) && (begins.peek().is_none() || begins.any(|name| name != "PATH"))
 }
 
-/// The first character of a word; none of an empty one.
-fn initial(word: Value<'_>) -> Value<'_> {
-    let first = |text: &str| text.chars().next().map_or(0, char::len_utf8);
-    match word {
-        Value::Text(text) => Value::Text(text.get(..first(text)).unwrap_or_default()),
-        Value::Shape(Shape { pieces: [Piece::Text(text), ..], .. }) => {
-            Value::Text(text.get(..first(text)).unwrap_or_default())
-        }
-        _ => Value::Unknown,
-    }
+fn is_made(word: &Word) -> bool {
+    !matches!(word, Word::Known(_))
+}
+
+/// The names of the variables that a command gives.
+fn variables(earlier: &SimpleCommand) -> impl Iterator<Item = &str> {
+    given(earlier).filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).chain(begun(earlier))
+}
+
+/// The names of those whose values are made when the line runs.
+fn begun(earlier: &SimpleCommand) -> impl Iterator<Item = &str> {
+    earlier.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0))
 }
 
 fn known_text(word: &Word) -> Option<&str> {

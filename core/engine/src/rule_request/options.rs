@@ -45,7 +45,8 @@ const WHOLE_NAMES: [&str; 33] = [
     "yarn",
 ];
 /// Options that take no value with the programs that have them.
-const FLAGS: [&str; 26] = [
+const FLAGS: [&str; 29] = [
+    "--add",
     "--all",
     "--debug",
     "--delete",
@@ -53,7 +54,9 @@ const FLAGS: [&str; 26] = [
     "--follow-tags",
     "--force",
     "--force-with-lease",
+    "--global",
     "--json",
+    "--local",
     "--locked",
     "--offline",
     "--quiet",
@@ -151,13 +154,13 @@ fn known(word: &Word) -> Option<&str> {
 
 /// Whether the word after this one may be its value, even if that looks like an option.
 fn takes_next(word: &Word) -> bool {
-    known(word).is_some_and(|text| {
-        text.len() > 1
-            && text.starts_with('-')
-            && !text.contains('=')
-            && !text.starts_with("--no-")
-            && !FLAGS.contains(&text)
-    })
+    known(word).is_some_and(takes_value)
+}
+
+/// Whether a text is an option that may take the next word for its value.
+pub(super) fn takes_value(text: &str) -> bool {
+    let is_option = text.len() > 1 && text.starts_with('-') && !text.contains('=');
+    is_option && !text.starts_with("--no-") && !FLAGS.contains(&text)
 }
 
 fn is_off(value: &str) -> bool {

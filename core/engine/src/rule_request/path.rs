@@ -37,6 +37,7 @@ struct Named<'a> {
     file: Value<'a>,
     inside: Value<'a>,
     named: bool,
+    new: bool,
     /// The names that are surely parts of it.
     parts: Vec<&'a str>,
 }
@@ -48,11 +49,18 @@ fn parts(text: &str) -> Vec<&str> {
 
 impl<'a> Named<'a> {
     fn unknown(named: bool) -> Self {
-        Self { name: Value::Unknown, file: Value::Unknown, inside: Value::Unknown, named, parts: Vec::new() }
+        Self {
+            name: Value::Unknown,
+            file: Value::Unknown,
+            inside: Value::Unknown,
+            named,
+            new: false,
+            parts: Vec::new(),
+        }
     }
 
     fn value(self, does: [(&'a str, Value<'a>); 4]) -> Value<'a> {
-        let Self { name, file, inside, named, parts } = self;
+        let Self { name, file, inside, named, new, parts } = self;
         let secret = secret::is_secret(&name, &file);
         let names = Value::set(parts.into_iter().map(Value::Text));
         let named = Value::Bool(named);
@@ -62,6 +70,7 @@ impl<'a> Named<'a> {
             ("inside", inside),
             ("named", named),
             ("secret", secret),
+            ("new", Value::Bool(new)),
             ("names", names),
         ];
         Value::record(own.into_iter().chain(does).collect())
@@ -76,7 +85,8 @@ pub(super) fn in_part(path: &PathInPart, command: Option<usize>) -> Place<'_> {
     let name = Value::Shape(Shape { pieces: &path.name, hidden: true, flat: path.flat });
     let texts =
         path.name.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(parts(text)) } else { None });
-    let own = Named { name, file, inside: inside(&path.name), named, parts: texts.flatten().collect() };
+    let (inside, parts) = (inside(&path.name), texts.flatten().collect());
+    let own = Named { inside, name, file, named, new: false, parts };
     let written = if let [Piece::Text(text)] = path.name.as_slice() { Some(text.as_str()) } else { None };
     Place { command, path: Some(own.value(does(path.access))), written }
 }
@@ -119,18 +129,20 @@ pub(super) fn values(path: &PathUse, command: Option<usize>) -> Vec<Place<'_>> {
     let name = if named { Value::Text(resolved) } else { Value::Unknown };
     let inside = Value::Bool(!resolved.starts_with('/'));
     let (file, written) = (last(resolved), last(&path.written));
-    let own = Named { name, file: Value::Text(file), inside: inside.clone(), named, parts: parts(resolved) };
+    let new = path.new;
+    let own = Named { name, file: Value::Text(file), inside: inside.clone(), named, new, parts: parts(resolved) };
     let mut values = vec![place(own.value(does()))];
     if file != written && !matches!(written, "" | "." | "..") {
         let name = path.written.strip_prefix("./").unwrap_or(&path.written);
-        let link = Named { name: Value::Text(name), file: Value::Text(written), inside, named, parts: parts(name) };
+        let link =
+            Named { name: Value::Text(name), file: Value::Text(written), inside, named, new, parts: parts(name) };
         values.push(place(link.value(does())));
     }
     // Tools take a name with blanks around it for the one without.
     let plain = path.written.trim();
     if plain != path.written && !plain.is_empty() {
         let (name, file) = (Value::Text(plain), Value::Text(last(plain)));
-        let own = Named { name, file, named, parts: parts(plain), ..Named::unknown(named) };
+        let own = Named { name, file, named, new, parts: parts(plain), ..Named::unknown(named) };
         values.push(place(own.value(does())));
     }
     values

@@ -9,30 +9,48 @@ use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::facts::git_folder;
 
 /// Programs after which the branch is still the same.
-const PLAIN: [&str; 13] =
-    ["[", "cat", "date", "echo", "grep", "head", "ls", "printf", "pwd", "tail", "test", "true", "wc"];
+const PLAIN: [&str; 14] =
+    ["[", "cat", "cd", "date", "echo", "grep", "head", "ls", "printf", "pwd", "tail", "test", "true", "wc"];
 /// Commands of git after which it is, too.
 const OF_GIT: [&str; 4] = ["add", "commit", "fetch", "push"];
 
-/// Puts the branch into the words of the commands, where nothing in the line changes which one that is.
+/// Puts the branch into the words of the commands, where nothing in the line changes which one that is. Where there is none, such
+/// a word is no option and forces nothing.
 pub(super) fn name(commands: &mut [SimpleCommand], judged: &Judgement, base: &Path) {
     if judged.parts.iter().all(|part| part.branches.is_empty()) || !judged.parts.iter().all(keeps) {
         return;
     }
-    let Some(branch) = current(base) else { return };
+    let of_git = judged.parts.iter().filter(|part| part.command.words.first() == Some(&Word::Known("git".into())));
+    let mut folders: Vec<Option<PathBuf>> = of_git.map(|part| folder(part, base)).collect();
+    folders.dedup();
+    let [Some(folder)] = folders.as_slice() else { return };
+    let branch = current(folder);
     for (command, part) in commands.iter_mut().zip(&judged.parts) {
         for (number, [before, after]) in &part.branches {
             if let Some(word) = command.words.get_mut(*number).filter(|word| **word == Word::Unknown) {
-                *word = Word::Known([before.as_str(), &branch, after].concat());
+                match &branch {
+                    Some(branch) => *word = Word::Known([before.as_str(), branch, after].concat()),
+                    None if before.is_empty() => *word = Word::Value,
+                    None => {}
+                }
             }
         }
     }
 }
 
-/// Whether a part leaves the working tree on its branch, and runs where the line starts.
+/// The folder that a part runs in, where that is known.
+fn folder(part: &Part, base: &Path) -> Option<PathBuf> {
+    match part.folders.as_slice() {
+        [] => Some(base.to_path_buf()),
+        [only] => Some(base.join(only.text()?)),
+        _ => None,
+    }
+}
+
+/// Whether a part leaves the working tree on its branch.
 fn keeps(part: &Part) -> bool {
     let command = &part.command;
-    if !part.folders.is_empty() || command.repeats {
+    if command.repeats {
         return false;
     }
     let known = |number: usize| match command.words.get(number) {
@@ -92,6 +110,7 @@ mod tests {
             "git push origin $(git rev-parse --abbrev-ref HEAD)",
             "git add -A && git commit -m x && git push origin \"$(git symbolic-ref --short HEAD)\"",
             "branch=$(git branch --show-current); git push origin \"$branch\"",
+            "cd sub && git push origin \"$(git branch --show-current)\"",
         ] {
             assert_eq!(pushed(line, "ref: refs/heads/main\n"), "main", "{line}");
             assert_eq!(pushed(line, "ref: refs/heads/+main\n"), "+main", "{line}");
@@ -105,7 +124,8 @@ mod tests {
     fn nothing_is_put_in_where_the_line_may_change_the_branch() {
         for line in [
             "git checkout -b +x; git push origin \"$(git branch --show-current)\"",
-            "cd sub && git push origin \"$(git branch --show-current)\"",
+            "cd $X && git push origin \"$(git branch --show-current)\"",
+            "x=$(cd sub; git branch --show-current); git push origin \"$x\"",
             "./switch; git push origin \"$(git branch --show-current)\"",
             "git() { echo +main; }; git push origin \"$(git branch --show-current)\"",
             "GIT_DIR=x git push origin \"$(git branch --show-current)\"",

@@ -149,19 +149,15 @@ fn is_found(touch: &Touch, base: &Path) -> bool {
     changes && touch.path.0.contains(&Piece::Tree) && found_below(&touch.path, base).whole
 }
 
-/// The files with secrets that stand where a pattern of names without a name of its own finds them: `certs/*`.
+/// The files with secrets that stand where a pattern of names finds them: `certs/*`.
 fn found_secrets(judged: &Judgement, base: &Path) -> Vec<PathInPart> {
-    let is_open = |touch: &&Touch| {
-        let last = last_name(&touch.path);
-        let is_nothing = |piece: &Piece| matches!(piece, Piece::Text(text) if text.is_empty());
-        last.0.contains(&Piece::Glob) && last.0.iter().all(|piece| *piece == Piece::Glob || is_nothing(piece))
-    };
     let mut all = Vec::new();
-    for touch in judged.touches.iter().filter(is_open) {
+    for touch in judged.touches.iter().filter(|touch| last_name(&touch.path).0.contains(&Piece::Glob)) {
+        let dotted = matches!(last_name(&touch.path).0.as_slice(), [Piece::Text(start), ..] if start.starts_with('.'));
         let names = matched(&touch.path, base, "").into_iter().filter_map(|found| {
             let name = found.strip_prefix(base).unwrap_or(&found).to_str()?.to_owned();
             let hidden = name.rsplit('/').next().is_some_and(|last| last.starts_with('.'));
-            (!hidden && is_secret_path(&name)).then_some(name)
+            ((dotted || !hidden) && is_secret_path(&name)).then_some(name)
         });
         let named = |name: String| Touch { path: Pattern(vec![Piece::Text(name)]), ..touch.clone() };
         all.extend(names.take(MAX_SECRETS).flat_map(|name| path(&named(name))));
@@ -210,7 +206,10 @@ fn named(part: &Part, number: u32) -> Vec<PathInPart> {
     let files: Vec<Pattern> = match program.as_str() {
         "python" | "python3" => words.iter().flat_map(|word| files_of(word, true)).collect(),
         program if MAY_READ.contains(&program) => {
-            let words = without_searches(program, &words).flat_map(|word| files_of(word, false));
+            // What follows is left out of the archive.
+            let leaves = |word: &String| program == "zip" && matches!(word.as_str(), "-x" | "--exclude");
+            let kept: Vec<String> = words.iter().take_while(|word| !leaves(word)).cloned().collect();
+            let words = without_searches(program, &kept).flat_map(|word| files_of(word, false));
             words.chain(fed(part).filter_map(|word| file_of(&word.text()?))).collect()
         }
         "curl" | "wget" => part.words.iter().skip(1).filter_map(of_address).collect(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN};
 use phasegate_core::event::EventKind;
 use phasegate_core::glob::path_fits;
-use phasegate_core::{Event, FactKey, FactValue, Facts, Policy};
+use phasegate_core::{Event, FactKey, FactValue, Facts, Policy, is_secret_path};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -209,6 +209,9 @@ impl Files {
         {
             path.resolved = Some(self.normal(&path.written, cwd.as_deref()));
         }
+        for path in &mut analysis.paths {
+            path.new = path.access != Access::Read && path.resolved.as_deref().is_some_and(|path| self.is_new(path));
+        }
         let access = match tool.as_str() {
             "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => Access::Write,
             "Read" | "Grep" | "Glob" | "LS" => Access::Read,
@@ -221,10 +224,21 @@ impl Files {
             if let Some(written) = input.get(name).and_then(Value::as_str) {
                 let resolved = self.normal(written, cwd.as_deref());
                 let becomes = new_content::of(input, || self.text(&resolved)).filter(|_| access == Access::Write);
+                let new = access == Access::Write && self.is_new(&resolved);
                 let (resolved, becomes) = (Some(resolved), becomes.map(Box::new));
-                analysis.paths.push(PathUse { resolved, becomes, ..PathUse::new(written.to_owned(), access) });
+                analysis.paths.push(PathUse { resolved, becomes, new, ..PathUse::new(written.to_owned(), access) });
             }
         }
+    }
+
+    /// Whether a file with secrets would stand there, and nothing is there as far as is known.
+    fn is_new(&self, path: &str) -> bool {
+        let is_there = || match (self.now(path), &self.live) {
+            (Some(stated), _) => !matches!(stated, Stated::Absent),
+            (None, Some(root)) => root.join(path).symlink_metadata().is_ok(),
+            (None, None) => self.changes.contains_key(path),
+        };
+        is_secret_path(path) && !is_there()
     }
 
     /// A path as facts and matchers name it: relative paths start from the working directory, else from the root.

@@ -198,9 +198,11 @@ impl Parser<'_> {
     fn simple_word(&mut self, simple: &mut Simple) -> Parsed<()> {
         let start = self.at;
         let word = self.word()?;
+        // After an assignment, `time` is the program.
+        let is_time = |keyword: &str| keyword == "time" && simple.assignments.is_empty();
         if simple.words.is_empty()
             && let Some(keyword) = word.keyword()
-            && (OPENERS.contains(&keyword) || CLOSERS.contains(&keyword) || matches!(keyword, "!" | "time"))
+            && (OPENERS.contains(&keyword) || CLOSERS.contains(&keyword) || keyword == "!" || is_time(keyword))
         {
             return self.fail(format!("`{keyword}` is not expected here"), start);
         }

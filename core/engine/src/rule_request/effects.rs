@@ -1,0 +1,326 @@
+//! What a command does, in words: `push`, `force_push`, `migrate`. The table of effects says it, by program, subcommand and option.
+//!
+//! A block of the table has the names of programs and below them rows: what the words of the command must be, and after ` = `
+//! what it does then. A part of a row holds surely, not, or in doubt, as its words are known:
+//!
+//! * `push`: the next operand; `*` stands in it for any letters. `pr|mr`: one of these.
+//! * `-f|--force`: an option. `$GIT_*`: a variable of its environment.
+//! * `~+*`: any word that is so. `=+*`: any word that is surely so.
+//! * `!` before one of these: it is not there. Nothing: any words.
+//!
+//! `runs` says that a program stands among the words, which is looked up in its turn; `runs_first`, that it is the first of them.
+//! Of a program that is not known, a row counts that has two parts or more, or that says what it works on.
+
+use alloc::borrow::ToOwned as _;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use phasegate_rules::{Piece, Truth, Value};
+
+use super::options::{Options, takes_value};
+use crate::analysis::{SimpleCommand, Verdict, Word};
+use crate::glob::text_fits;
+
+const TABLE: &str = include_str!("../../programs/effects.txt");
+const RUNS: &str = "runs";
+const RUNS_FIRST: &str = "runs_first";
+const READ: &str = "read";
+const OPERATE: &str = "operate";
+const PRINT_SECRET: &str = "print_secret";
+/// The most words of a command that are looked at for its subcommands; what follows may be any.
+const MAX_OPERANDS: usize = 64;
+/// The most programs among the words of a launcher that are looked at. With more of them it may do anything.
+const MAX_INNER: usize = 8;
+
+/// The rows of each program.
+#[derive(Default)]
+pub(super) struct Table(BTreeMap<&'static str, &'static str>);
+
+impl Table {
+    pub(super) fn shipped() -> Self {
+        let blocks = TABLE.split("\n\n").filter_map(|block| block.split_once('\n'));
+        Self(blocks.flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows))).collect())
+    }
+}
+
+/// A command, as rows of the table see it.
+pub(super) struct Seen<'a> {
+    pub(super) command: &'a SimpleCommand,
+    pub(super) program: Value<'a>,
+    /// The words from the subcommand on.
+    pub(super) operands: Vec<Value<'a>>,
+    /// All words after the program.
+    pub(super) words: Vec<Value<'a>>,
+    /// Its options, as a set.
+    pub(super) options: Value<'a>,
+    /// The names of the variables in its environment that the line gives.
+    pub(super) variables: &'a [String],
+    /// Whether there may be more of them.
+    pub(super) more_variables: bool,
+}
+
+/// The words of what a command does, each surely or in doubt.
+#[derive(Default)]
+pub(super) struct Effects(BTreeMap<&'static str, Truth>);
+
+impl Effects {
+    pub(super) fn of(seen: &Seen<'_>, table: &Table) -> Self {
+        let mut effects = Self::default();
+        let (name, most) = match seen.program {
+            Value::Text(name) => (Some(name), Truth::Yes),
+            Value::Maybe(name) => (Some(name), Truth::Unknown),
+            _ => (None, Truth::Unknown),
+        };
+        let own = name.and_then(|name| table.0.get(name));
+        match name {
+            Some(_) => effects.take(own, seen, most),
+            None => effects.take_all(seen, table),
+        }
+        let reads = seen.command.verdict == Verdict::Read;
+        let runs = effects.0.remove(RUNS);
+        let first = effects.0.remove(RUNS_FIRST).filter(|_| matches!(seen.command.words.get(1), Some(Word::Unknown)));
+        if reads {
+            effects.0.retain(|word, _| *word == PRINT_SECRET);
+            effects.0.insert(READ, Truth::Yes);
+        } else if runs.is_some() || (own.is_none() && seen.command.verdict >= Verdict::Execute) {
+            effects.take_inner(seen, table, runs.unwrap_or(Truth::Unknown));
+            if first.is_some() {
+                effects.take_all(&seen.inner(1, &Options::of(seen.command)), table);
+            }
+        }
+        effects
+    }
+
+    /// What the rows say that hold.
+    fn take(&mut self, rows: Option<&&'static str>, seen: &Seen<'_>, most: Truth) {
+        for (pattern, words) in rows.into_iter().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= ")) {
+            let holds = seen.holds(pattern).min(most);
+            if holds != Truth::No {
+                words.split_whitespace().for_each(|word| self.add(word, holds));
+            }
+        }
+    }
+
+    /// What the rows say that may hold of a program that is not known.
+    fn take_all(&mut self, seen: &Seen<'_>, table: &Table) {
+        for row in table.0.values().flat_map(|rows| rows.lines()) {
+            let Some((pattern, words)) = row.split_once("= ") else { continue };
+            let tells = pattern.split_whitespace().nth(1).is_some() || words == OPERATE;
+            if tells && seen.holds(pattern) != Truth::No {
+                let words = words.split_whitespace().filter(|word| ![READ, RUNS, RUNS_FIRST].contains(word));
+                words.for_each(|word| self.add(word, Truth::Unknown));
+            }
+        }
+    }
+
+    fn add(&mut self, word: &'static str, truth: Truth) {
+        let known = self.0.entry(word).or_insert(truth);
+        *known = truth.max(*known);
+    }
+
+    /// What the programs do that stand among the words of one that may run them.
+    fn take_inner(&mut self, seen: &Seen<'_>, table: &Table, most: Truth) {
+        let all = &seen.command.words;
+        let program = |(at, word): (usize, &Word)| {
+            let Word::Known(text) = word else { return None };
+            let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
+            table.0.get_key_value(name).map(|(name, rows)| (at, *name, rows))
+        };
+        let programs: Vec<_> = all.iter().enumerate().skip(1).filter_map(program).take(MAX_INNER + 1).collect();
+        if programs.len() > MAX_INNER {
+            let rows = table.0.values().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= "));
+            rows.flat_map(|(_, words)| words.split_whitespace()).for_each(|word| self.add(word, Truth::Unknown));
+            self.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
+            return;
+        }
+        for (at, name, rows) in programs {
+            let words: Vec<Word> = all.iter().skip(at).cloned().collect();
+            let command = SimpleCommand { words, starts: Vec::new(), global_options: 0, ..seen.command.clone() };
+            let options = Options::of(&command);
+            let inner = Seen { program: Value::Text(name), ..seen.inner(at, &options) };
+            let mut found = Self::default();
+            found.take(Some(rows), &inner, most);
+            found.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
+            found.0.into_iter().for_each(|(word, truth)| self.add(word, truth));
+        }
+    }
+
+    /// Adds a word that a value says: what is neither true nor false is in doubt.
+    pub(super) fn with(mut self, word: &'static str, says: &Value<'_>) -> Self {
+        match says {
+            Value::Bool(false) => {}
+            Value::Bool(true) => self.add(word, Truth::Yes),
+            _ => self.add(word, Truth::Unknown),
+        }
+        self
+    }
+
+    /// Them, as a set.
+    pub(super) fn value<'a>(&self) -> Value<'a> {
+        let word = |(word, truth): (&&'static str, &Truth)| match truth {
+            Truth::Yes => Value::Text(word),
+            _ => Value::Maybe(word),
+        };
+        Value::set(self.0.iter().map(word))
+    }
+}
+
+impl<'a> Seen<'a> {
+    /// The command that begins with one of its words, and has these options.
+    fn inner<'b>(&'b self, at: usize, options: &'b Options) -> Seen<'b>
+    where
+        'a: 'b,
+    {
+        Seen {
+            command: self.command,
+            program: Value::Unknown,
+            operands: bounded(self.words.iter().skip(at)),
+            words: self.words.iter().skip(at).cloned().collect(),
+            options: options.value(),
+            variables: self.variables,
+            more_variables: self.more_variables,
+        }
+    }
+
+    fn holds(&self, pattern: &str) -> Truth {
+        let mut operands = Vec::new();
+        let mut all = Truth::Yes;
+        for token in pattern.split_whitespace() {
+            let (token, denied) = token.strip_prefix('!').map_or((token, false), |token| (token, true));
+            let found = match token.split_at_checked(1) {
+                Some(("-", _)) => self.is_given(token),
+                Some(("~", word)) => self.has(word),
+                Some(("=", word)) => Truth::of(self.has(word) == Truth::Yes),
+                Some(("$", name)) => self.has_variable(name),
+                _ if denied => stands(&[token], &self.operands, false),
+                _ => {
+                    operands.push(token);
+                    continue;
+                }
+            };
+            all = all.min(if denied { not(found) } else { found });
+        }
+        if all == Truth::No { all } else { all.min(stands(&operands, &self.operands, false)) }
+    }
+
+    fn has(&self, wanted: &str) -> Truth {
+        self.words.iter().map(|given| is_one(given, wanted)).max().unwrap_or(Truth::No)
+    }
+
+    fn is_given(&self, options: &str) -> Truth {
+        let Value::Set(given) = &self.options else { return Truth::Unknown };
+        let is_given = |option| given.iter().map(|given| given.equals(&Value::Text(option))).max();
+        options.split('|').filter_map(is_given).max().unwrap_or(Truth::No)
+    }
+
+    fn has_variable(&self, names: &str) -> Truth {
+        let fits = |variable: &String| names.split('|').any(|name| text_fits(name, variable));
+        match self.variables.iter().any(fits) {
+            true => Truth::Yes,
+            false if self.more_variables => Truth::Unknown,
+            false => Truth::No,
+        }
+    }
+}
+
+/// The first of these words.
+pub(super) fn bounded<'w, 'a: 'w>(words: impl ExactSizeIterator<Item = &'w Value<'a>>) -> Vec<Value<'a>> {
+    let more = (words.len() > MAX_OPERANDS).then_some(Value::Unknown);
+    words.take(MAX_OPERANDS).cloned().chain(more).collect()
+}
+
+/// Whether the operands among these words begin with the wanted ones. A word after an option may be its value.
+fn stands(wanted: &[&str], words: &[Value<'_>], after_option: bool) -> Truth {
+    let Some((first, more)) = wanted.split_first() else { return Truth::Yes };
+    let Some((word, rest)) = words.split_first() else { return Truth::No };
+    if let Value::Text(text) = word
+        && text.len() > 1
+        && text.starts_with('-')
+    {
+        // Of one letter, each program has its own.
+        return stands(wanted, rest, text.len() == 2 || takes_value(text));
+    }
+    let own = match is_one(word, first) {
+        Truth::No => Truth::No,
+        fits => fits.min(stands(more, rest, false)),
+    };
+    // A word that is made when the line runs may be none, or an option.
+    if after_option || *word == Value::Unknown { own.max(stands(wanted, rest, false)).min(Truth::Unknown) } else { own }
+}
+
+/// Whether a word is one of these.
+fn is_one(word: &Value<'_>, wanted: &str) -> Truth {
+    wanted.split('|').map(|wanted| is(word, wanted)).max().unwrap_or(Truth::No)
+}
+
+/// Whether a word is this one, whatever the case of its letters.
+fn is(word: &Value<'_>, wanted: &str) -> Truth {
+    let fits = |text: &str| match wanted.contains('*') {
+        true => text_fits(wanted, &text.to_ascii_lowercase()),
+        false => text.eq_ignore_ascii_case(wanted),
+    };
+    match word {
+        Value::Text(text) => Truth::of(fits(text)),
+        Value::Maybe(text) if !fits(text) => Truth::No,
+        Value::Among(all) if !all.iter().any(|text| fits(text)) => Truth::No,
+        Value::Shape(shape) if !shape.may_have(&pieces(wanted)) => Truth::No,
+        Value::Shape(shape) if shape.has(&pieces(wanted)) => Truth::Yes,
+        _ => Truth::Unknown,
+    }
+}
+
+fn pieces(wanted: &str) -> Vec<Piece> {
+    let text = |text: &str| Some(Piece::Text(text.to_owned())).filter(|_| !text.is_empty());
+    let each = wanted.split('*').enumerate();
+    each.flat_map(|(at, part)| (at > 0).then_some(Piece::Any(())).into_iter().chain(text(part))).collect()
+}
+
+fn not(truth: Truth) -> Truth {
+    match truth {
+        Truth::Yes => Truth::No,
+        Truth::No => Truth::Yes,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words, as `docs/admission-rules.md` explains them.
+    const WORDS: [&str; 18] = [
+        "read",
+        "send",
+        "push",
+        "push_tag",
+        "force_push",
+        "remove_ref",
+        "push_settings",
+        "tag",
+        "retag",
+        "publish",
+        "deploy",
+        "operate",
+        "request",
+        "migrate",
+        "database",
+        "print_secret",
+        RUNS,
+        RUNS_FIRST,
+    ];
+
+    #[test]
+    fn the_table_names_each_program_once_and_uses_known_words() {
+        let blocks: Vec<_> =
+            TABLE.trim_end().split("\n\n").skip(1).map(|block| block.split_once('\n').unwrap()).collect();
+        let names: Vec<&str> = blocks.iter().flat_map(|(names, _)| names.split_whitespace()).collect();
+        assert_eq!(names.len(), Table::shipped().0.len(), "a program has two blocks");
+        for row in blocks.iter().flat_map(|(_, rows)| rows.lines()) {
+            let (pattern, words) = row.split_once("= ").unwrap();
+            assert!(words.split_whitespace().all(|word| WORDS.contains(&word)), "{row}");
+            let is_token = |token: &str| token.split('|').all(|one| !one.is_empty());
+            assert!(pattern.split_whitespace().all(is_token), "{row}");
+        }
+    }
+}
