@@ -33,14 +33,18 @@ const MAX_OPERANDS: usize = 64;
 /// The most programs among the words of a launcher that are looked at. With more of them it may do anything.
 const MAX_INNER: usize = 8;
 
+/// The names of each block, and its rows.
+fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLE.trim_end().split("\n\n").filter(|block| !block.starts_with('#')).filter_map(|block| block.split_once('\n'))
+}
+
 /// The rows of each program.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<&'static str, &'static str>);
 
 impl Table {
     pub(super) fn shipped() -> Self {
-        let blocks = TABLE.split("\n\n").filter_map(|block| block.split_once('\n'));
-        Self(blocks.flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows))).collect())
+        Self(blocks().flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows))).collect())
     }
 }
 
@@ -312,11 +316,9 @@ mod tests {
 
     #[test]
     fn the_table_names_each_program_once_and_uses_known_words() {
-        let blocks: Vec<_> =
-            TABLE.trim_end().split("\n\n").skip(1).map(|block| block.split_once('\n').unwrap()).collect();
-        let names: Vec<&str> = blocks.iter().flat_map(|(names, _)| names.split_whitespace()).collect();
+        let names: Vec<&str> = blocks().flat_map(|(names, _)| names.split_whitespace()).collect();
         assert_eq!(names.len(), Table::shipped().0.len(), "a program has two blocks");
-        for row in blocks.iter().flat_map(|(_, rows)| rows.lines()) {
+        for row in blocks().flat_map(|(_, rows)| rows.lines()) {
             let (pattern, words) = row.split_once("= ").unwrap();
             assert!(words.split_whitespace().all(|word| WORDS.contains(&word)), "{row}");
             let is_token = |token: &str| token.split('|').all(|one| !one.is_empty());

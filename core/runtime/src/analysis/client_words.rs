@@ -105,9 +105,7 @@ fn option_of<'s>(start: &'s ClientStart, word: &Word) -> Option<(&'s ClientOptio
     if let Some((name, given)) = text.split_once('=') {
         return Some((find(name)?, Some(value(given))));
     }
-    if word.text().is_none() {
-        return None;
-    }
+    word.text()?;
     if let Some(option) = find(text) {
         return Some((option, None));
     }
