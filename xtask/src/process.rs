@@ -46,6 +46,12 @@ pub fn program(name: &str) -> Command {
 fn quiet(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root()).stdin(Stdio::null());
+    // Cargo tells this task its own package; a build script that looks at that would run again, and all that is built on it.
+    for (name, _) in std::env::vars_os() {
+        if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|told| name.to_string_lossy().starts_with(told)) {
+            command.env_remove(name);
+        }
+    }
     if let Some(folder) = SCRATCH.lock().ok().and_then(|folder| folder.clone()) {
         command.env("TMPDIR", folder);
     }

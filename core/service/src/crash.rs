@@ -333,12 +333,12 @@ fn check_after(world: &World, name: &str, states: &[State], answered: usize, tog
 /// At every how many bytes a crash is tried: at each where `PHASEGATE_EVERY_BYTE` is set, as `cargo xtask ci` does when what
 /// writes has changed.
 fn stride() -> usize {
-    if std::env::var_os("PHASEGATE_EVERY_BYTE").is_some() { 1 } else { 8 }
+    if std::env::var_os("PHASEGATE_EVERY_BYTE").is_some() { 1 } else { 16 }
 }
 
 fn crash_everywhere(story: &[Value], by: By) -> Vec<Change> {
     // What a guard that stays writes are the same bytes in other pieces.
-    let step = if matches!(by, By::Itself) { stride() } else { 32 };
+    let step = if matches!(by, By::Itself) { stride() } else { 4 * stride() };
     let mut told = tell(story, by);
     let changes = told.changes.clone();
     for done in 1..=changes.len() {
@@ -350,12 +350,14 @@ fn crash_everywhere(story: &[Value], by: By) -> Vec<Change> {
             let mut torn = changes[..done].to_vec();
             torn.push(Change::Written { path: path.clone(), at: *at, bytes: bytes[..k].to_vec() });
             // All of what was not synced is there; for some bytes also: only what was cut short is.
-            let lose = |choice: u32, bits: usize| choice == 0 || (k % 16 == 1 && choice == (1 << (bits - 1)) - 1);
+            let lose = |choice: u32, bits: usize| {
+                choice == 0 || (k % (2 * step).max(16) == 1 && choice == (1 << (bits - 1)) - 1)
+            };
             for (image, whole) in images(&torn, lose) {
                 // What is torn is cut off: the rest is the same for every byte.
                 told.check(
                     &image,
-                    whole && k % 32 == 1,
+                    whole && k % (4 * step).max(32) == 1,
                     done,
                     &format!("after {done} changes and {k} bytes of `{}`", path.display()),
                 );
