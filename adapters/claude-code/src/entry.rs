@@ -92,8 +92,8 @@ impl Otherwise {
         };
         let (before, after) = self.around();
         format!(
-            "{before}phasegate was not found or gave no answer{then}. Install it from {}, and run in this project: \
-             phasegate init{end}{after}",
+            "{before}Run phasegate init in this project, or install phasegate from {} first: it was not found or gave no \
+             answer{then}{end}{after}",
             env!("CARGO_PKG_REPOSITORY")
         )
     }

@@ -377,7 +377,7 @@ fn without_the_program_the_line_says_what_to_install_and_the_mode_decides() {
                 let wanted = answers.unwrap_or(if denies { 2 } else { 0 });
                 assert_eq!(output.status.code(), Some(wanted), "{mode} {shell} {event} {script:?}: {output:?}");
                 let told = String::from_utf8_lossy(&output.stdout);
-                let says = told.contains("Install it from https://") && told.contains("phasegate init");
+                let says = told.contains("install phasegate from https://") && told.contains("phasegate init");
                 assert_eq!(says, answers.is_none(), "{mode} {shell} {event} {script:?}: {told}");
                 if answers.is_none() {
                     let message: Value = serde_json::from_str(&told).unwrap();

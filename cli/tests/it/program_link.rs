@@ -99,6 +99,15 @@ fn the_link_stays_until_the_last_project_is_undone() {
     let again = world.run(&["init", "claude-code", "--no-user"], 0);
     assert!(again.contains("new ") && again.contains("bin/phasegate -> "), "{again}");
     assert!(world.link().exists() && world.run(&["init", "claude-code", "--no-user"], 0).contains("nothing to change"));
+    // What is committed stays, and still starts the link.
+    for args in [&["init", "--quiet"][..], &["add", "."]] {
+        let git = std::process::Command::new("git").args(args).current_dir(world.root()).status().unwrap();
+        assert!(git.success(), "{args:?}");
+    }
+    fs::remove_dir_all(world.state()).unwrap();
+    world.run(&["init", "claude-code", "--no-user"], 0);
+    world.run(&["init", "--undo"], 0);
+    assert!(world.root().join(".claude/settings.json").exists() && world.link().exists());
 }
 
 #[test]

@@ -136,12 +136,15 @@ pub(crate) fn note(setting: &Setting<'_>) -> Result<(), Failure> {
     if known { Ok(()) } else { save(setting, &needed) }
 }
 
-/// Takes the link away once nothing that `init` wrote needs it; its path, where that is so.
+/// Takes the link away once nothing needs it; its path, where that is so. `kept`: settings that start it stay in the project.
 ///
 /// # Errors
 ///
 /// The note cannot be read or written.
-pub(crate) fn undo(setting: &Setting<'_>) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn undo(setting: &Setting<'_>, kept: bool) -> Result<Option<PathBuf>, Failure> {
+    if kept {
+        return Ok(None);
+    }
     let mut needed = read(setting)?;
     let known = match setting.scope {
         InstallScope::User => std::mem::take(&mut needed.for_user),

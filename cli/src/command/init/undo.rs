@@ -34,9 +34,13 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     }
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
     plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.verbose));
-    let link = program_link::undo(setting)?;
+    let kept = plans.iter().any(|plan| !plan.touched.is_empty() || !plan.committed.is_empty());
+    let link = program_link::undo(setting, kept)?;
     if let (Some(link), false) = (&link, setting.context.out.json) {
-        setting.context.out.line(format_args!("removed {}", link.display()));
+        setting
+            .context
+            .out
+            .line(format_args!("removed {}; where a clone still starts it, run `phasegate init`", link.display()));
     }
     if !setting.args.dry_run {
         for plan in &plans {
