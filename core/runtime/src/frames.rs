@@ -230,6 +230,9 @@ impl Runtime {
     pub fn locate<'a>(&self, adapter: &dyn Adapter, opened: &'a Opened) -> Result<Located<'a>, Refusal> {
         let message = opened.open(adapter).map_err(|problem| self.unread(adapter, opened, problem))?;
         let project = self.project_of(adapter, &opened.frame, Some(message)).map_err(Refusal::closed)?;
+        if let Some(problem) = hook_installation::weakened(self, adapter, &opened.frame, &project) {
+            return Err(Refusal::closed(problem));
+        }
         tracing::debug!(event = message.event, session = message.session, root = %project.root.display(), "frame");
         Ok(Located { message, project })
     }

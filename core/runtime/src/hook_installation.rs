@@ -11,6 +11,7 @@ use phasegate_core::{Code, Event, EventKind};
 use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::locations::Locations;
 use crate::project::Project;
+use crate::runtime::Runtime;
 
 /// Says in events that are about it why the guard would be gone, and keeps in `unwired` why the settings did not start it
 /// when the session began. Where something else starts it (a plugin, another program), settings that still do not start
@@ -50,17 +51,41 @@ pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, sc
 /// Why a frame is refused in a project that nothing guards and of which nothing is kept: the project's own settings start
 /// the guard as for block mode, so it was guarded, and config and state were both removed.
 pub(crate) fn removed(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
-    let (installer, root) = (adapter.installer(), project.root.as_path());
-    let places = installer.places();
-    let start = places.project_variables.iter().find_map(|name| frame.environment.get(name)).map_or(root, Path::new);
-    let settings = existing(places.own_settings_files(installer.project_folder(root, start)));
-    let demanding = installer.demands_guard(&settings)?.display();
-    let text =
-        format!("`{demanding}` starts the guard in block mode, and neither a config nor state of the project is there");
+    let demanding = demanding(adapter, frame, project)?;
+    let text = format!(
+        "`{}` starts the guard in block mode, and neither a config nor state of the project is there",
+        demanding.display()
+    );
     Some(Problem::new(Code::PolicyMissing, text).with_remedy(
         "ask the user to restore the files under `.phasegate/` or to run `phasegate init`, or, if nothing is to be guarded, \
          `phasegate init --undo`",
     ))
+}
+
+/// Why a frame is refused in a project of which nothing is kept and whose configs ask for warnings alone: the project's own
+/// settings start the guard as for block mode, so that the state was removed and the configs weakened.
+pub(crate) fn weakened(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
+    let kept = project.remembered().map_or(true, |remembered| remembered.is_some());
+    if kept || !runtime.discover(project).project_guards() || runtime.mode_without_answer(project) == Mode::Block {
+        return None;
+    }
+    let demanding = demanding(adapter, frame, project)?;
+    let text = format!(
+        "`{}` starts the guard in block mode, the configs ask for warnings alone, and no state of the project is there",
+        demanding.display()
+    );
+    Some(Problem::new(Code::PolicyMissing, text).with_remedy(
+        "ask the user to look at the files under `.phasegate/` and to run `phasegate init`, which accepts them",
+    ))
+}
+
+/// The project's own settings that start the guard as for block mode.
+fn demanding(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<PathBuf> {
+    let (installer, root) = (adapter.installer(), project.root.as_path());
+    let places = installer.places();
+    let start = places.project_variables.iter().find_map(|name| frame.environment.get(name)).map_or(root, Path::new);
+    let settings = existing(places.own_settings_files(installer.project_folder(root, start)));
+    installer.demands_guard(&settings).map(Path::to_path_buf)
 }
 
 /// The files with their text. What cannot be read here cannot be read by the client either, but for a file of absurd size.

@@ -129,6 +129,8 @@ impl Effects {
         let program = |(at, word): (usize, &Word)| {
             let Word::Known(text) = word else { return None };
             let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
+            // A package or an image may have a version: `prisma@5`, `kubectl:1.30`, `git@sha256:...`.
+            let name = name.split(['@', ':']).next().filter(|name| !name.is_empty()).unwrap_or(name);
             table.0.get_key_value(name).map(|(name, rows)| (at, *name, rows))
         };
         let programs: Vec<_> = all.iter().enumerate().skip(1).filter_map(program).take(MAX_INNER + 1).collect();

@@ -169,6 +169,8 @@ fn is_off(value: &str) -> bool {
 
 /// Whether a word turns an option off: `--no-dry-run`, or the beginning of it, does that for `--dry-run`.
 fn undoes(word: &str, option: &str) -> bool {
+    // The one letter that many programs have for a long option, which its long form turns off.
+    let option = if option == "-n" { "--dry-run" } else { option };
     let Some(name) = option.strip_prefix("--") else { return false };
     let Some(word) = word.strip_prefix("--").filter(|word| !word.is_empty()) else { return false };
     match (name.strip_prefix("no-"), word.strip_prefix("no-")) {

@@ -150,6 +150,8 @@ impl<'a> Place<'a> {
         let program = client.program;
         let guarded = |what: &str| told(name, what);
         let rest = words.get(at.saturating_add(1)..).unwrap_or_default();
+        // Behind the package's name the sign ends the options of what runs it: `npm exec PACKAGE -- --option`.
+        let rest = rest.strip_prefix(&[Word::Known("--".to_owned())]).filter(|_| at > 0).unwrap_or(rest);
         let arguments: Vec<&str> = rest.iter().filter_map(Word::text).collect();
         let operands: Vec<&str> = arguments.iter().copied().filter(|word| !word.starts_with('-')).collect();
         let runs = |change: &&&str| {

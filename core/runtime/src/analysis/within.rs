@@ -74,12 +74,28 @@ fn texts(judged: &Judgement, line: &str, begins: impl Fn(&str) -> bool) -> Vec<T
         let blank = words.iter().filter(|word| word.contains(' ')).cloned();
         let places = (0..words.len()).filter(|at| words.iter().skip(*at).take(2).any(|word| begins(word)));
         let from = places.take(MOST_PLACES).filter_map(|from| Some(joined(words.get(from..)?)));
+        let spoken = words.iter().flat_map(|word| spoken(word, &begins));
         found.extend(blank.chain(from).map(|line| Text { line, runs }));
+        found.extend(spoken.take(MOST_PLACES).map(|line| Text { line, runs: false }));
     }
     if judged.parts.iter().any(|part| is_one_of(part, &SHELLS)) {
         let said = judged.parts.iter().map(|part| arguments(part).join(" "));
         let here = line.split(HERE).skip(1).map(|text| text.trim().trim_matches(['\'', '"']).to_owned());
         found.extend(said.chain(here).map(|line| Text { line, runs: true }));
+    }
+    found
+}
+
+/// The lines that a program's text may start, whatever its language is: from each name at which one begins, the words on the
+/// same line of the text. Of its options only long ones count: `x - 1` has none.
+fn spoken(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
+    let is_sign = |sign: char| !sign.is_alphanumeric() && !"_./@=-".contains(sign);
+    let is_word = |word: &&str| !word.is_empty() && (!word.starts_with('-') || word.starts_with("--"));
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let words: Vec<String> = line.split(is_sign).filter(is_word).map(str::to_owned).collect();
+        let at = words.iter().position(|word| begins(word));
+        found.extend(at.and_then(|at| words.get(at..)).filter(|words| words.len() > 1).map(joined));
     }
     found
 }

@@ -58,9 +58,9 @@ pub(super) fn of_user(home: &Path) -> Vec<PathBuf> {
     OF_USER.iter().map(|name| home.join(name)).chain(FILES.iter().filter_map(|name| named(name))).chain(zsh).collect()
 }
 
-/// The files that these folders of `PATH` have under names of clients: what they lead to is on the way, too.
+/// What clients are called in each folder of `PATH`, whether it is there or not: the first one found is started.
 pub(super) fn launchers<'n>(names: impl Iterator<Item = &'n str>, folders: &[PathBuf]) -> Vec<PathBuf> {
     let folders: Vec<&PathBuf> = folders.iter().filter(|folder| folder.is_absolute()).collect();
-    let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|path| path.symlink_metadata().is_ok());
-    names.filter(|name| !name.contains('/')).filter_map(find).collect()
+    let in_each = |name: &'n str| folders.iter().map(move |folder| folder.join(name)).collect::<Vec<_>>();
+    names.filter(|name| !name.contains('/')).flat_map(in_each).collect()
 }
