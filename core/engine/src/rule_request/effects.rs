@@ -100,9 +100,9 @@ impl Effects {
     fn take(&mut self, rows: Option<&&'static str>, seen: &Seen<'_>, most: Truth) {
         for (pattern, words) in rows.into_iter().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= ")) {
             let holds = seen.holds(pattern).min(most);
-            if holds != Truth::No {
-                words.split_whitespace().for_each(|word| self.add(word, holds));
-            }
+            // What may only read may as well not.
+            let says = |word: &&str| holds == Truth::Yes || (holds != Truth::No && *word != READ);
+            words.split_whitespace().filter(says).for_each(|word| self.add(word, holds));
         }
     }
 
