@@ -1,8 +1,10 @@
 //! A skill that a person put in force before any agent came.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::support::{Reply, World, denied, reply};
+use crate::support::{Reply, SKILL, World, denied, reply};
 
 fn write() -> Value {
     json!({"file_path": "a.rs", "content": "x"})
@@ -59,11 +61,11 @@ fn a_session_whose_configs_do_not_have_it_is_held() {
     world.run(&["activate", "careful"], 0);
     let config = world.root().join(".phasegate/skills/careful.yaml");
     let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::remove_file(&config).unwrap();
+    fs::remove_file(&config).unwrap();
     world.start("one");
     let text_of = denied(&world.call("one", "t1", "Write", write()), "policy-missing");
     assert!(text_of.contains("phasegate reload"), "{text_of}");
-    std::fs::write(config, text).unwrap();
+    fs::write(config, text).unwrap();
     world.run(&["reload"], 0);
     denied(&world.call("one", "t2", "Write", write()), "not-done");
 }
@@ -72,8 +74,25 @@ fn a_session_whose_configs_do_not_have_it_is_held() {
 fn a_journal_that_is_gone_is_not_written_anew() {
     let world = World::guarded("block");
     world.start("one");
-    std::fs::remove_file(world.state_file("project.journal")).unwrap();
+    fs::remove_file(world.state_file("project.journal")).unwrap();
     let output = world.phasegate(&["activate", "careful"]).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("state-missing"));
     denied(&world.call("one", "t1", "Read", json!({"file_path": "a.rs"})), "state-missing");
+}
+
+#[test]
+fn configs_that_ask_for_less_are_not_accepted_in_place_of_a_state_that_is_gone() {
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--no-user", "--mode", "block"], 0);
+    world.write(".phasegate/skills/careful.yaml", SKILL);
+    let refused = |session: &str| {
+        matches!(reply(&world.call(session, "t0", "Read", json!({"file_path": "a"}))), Reply::Denied(_))
+    };
+    world.frame("s", "SessionStart", json!({"source": "startup"}));
+    assert!(!refused("s"));
+    fs::remove_dir_all(world.state()).unwrap();
+    world.write(".phasegate/config.yaml", "mode: warn\n");
+    assert!(refused("s") && refused("t"), "neither this session nor another one takes them");
+    world.run(&["init", "claude-code", "--no-user"], 0);
+    assert!(!refused("u"), "a person did");
 }

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use phasegate_adapter::{
     Adapter, Decoded, FailureMode, Frame, Memory, Message, Problem, Refusal, Reply, SessionView, Verdict,
 };
+use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Event, Outcome, state};
 
 use crate::bounds::MAX_PATH_BYTES;
@@ -230,11 +231,20 @@ impl Runtime {
     pub fn locate<'a>(&self, adapter: &dyn Adapter, opened: &'a Opened) -> Result<Located<'a>, Refusal> {
         let message = opened.open(adapter).map_err(|problem| self.unread(adapter, opened, problem))?;
         let project = self.project_of(adapter, &opened.frame, Some(message)).map_err(Refusal::closed)?;
-        if let Some(problem) = hook_installation::weakened(self, adapter, &opened.frame, &project) {
+        if self.asks_for_less(&project)
+            && let Some(problem) = hook_installation::weakened(adapter, &opened.frame, &project)
+        {
             return Err(Refusal::closed(problem));
         }
         tracing::debug!(event = message.event, session = message.session, root = %project.root.display(), "frame");
         Ok(Located { message, project })
+    }
+
+    /// Whether nothing is kept of a guarded project, and its configs ask for warnings alone.
+    fn asks_for_less(&self, project: &Project) -> bool {
+        matches!(project.remembered(), Ok(None))
+            && self.discover(project).project_guards()
+            && self.mode_without_answer(project) == Mode::Warn
     }
 
     /// The refusal of an unreadable frame. In an unguarded project the frame passes unless it names a protected path of

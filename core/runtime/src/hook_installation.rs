@@ -11,7 +11,6 @@ use phasegate_core::{Code, Event, EventKind};
 use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::locations::Locations;
 use crate::project::Project;
-use crate::runtime::Runtime;
 
 /// Says in events that are about it why the guard would be gone, and keeps in `unwired` why the settings did not start it
 /// when the session began. Where something else starts it (a plugin, another program), settings that still do not start
@@ -62,13 +61,9 @@ pub(crate) fn removed(adapter: &dyn Adapter, frame: &Frame, project: &Project) -
     ))
 }
 
-/// Why a frame is refused in a project of which nothing is kept and whose configs ask for warnings alone: the project's own
-/// settings start the guard as for block mode, so that the state was removed and the configs weakened.
-pub(crate) fn weakened(runtime: &Runtime, adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
-    let kept = project.remembered().map_or(true, |remembered| remembered.is_some());
-    if kept || !runtime.discover(project).project_guards() || runtime.mode_without_answer(project) == Mode::Block {
-        return None;
-    }
+/// The problem with configs that ask for less than the project's own settings, which start the guard as for block mode, where
+/// nothing is kept of the project: its state was removed, and its configs weakened.
+pub(crate) fn weakened(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {
     let demanding = demanding(adapter, frame, project)?;
     let text = format!(
         "`{}` starts the guard in block mode, the configs ask for warnings alone, and no state of the project is there",
