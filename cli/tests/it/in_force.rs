@@ -60,7 +60,7 @@ fn a_session_whose_configs_do_not_have_it_is_held() {
     let world = World::guarded("block");
     world.run(&["activate", "careful"], 0);
     let config = world.root().join(".phasegate/skills/careful.yaml");
-    let text = std::fs::read_to_string(&config).unwrap();
+    let text = fs::read_to_string(&config).unwrap();
     fs::remove_file(&config).unwrap();
     world.start("one");
     let text_of = denied(&world.call("one", "t1", "Write", write()), "policy-missing");
