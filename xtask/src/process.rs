@@ -40,7 +40,10 @@ pub fn build_programs() -> Result {
 
 /// A program of the workspace as [`build_programs`] built it, in the workspace's root, with nothing on its standard input.
 pub fn program(name: &str) -> Command {
-    quiet(target().join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION))
+    let mut command = quiet(target().join("debug").join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    // By this variable the suite builds anew what it plays: without lints, every crate a second time.
+    command.env_remove("CARGO");
+    command
 }
 
 fn quiet(program: impl AsRef<OsStr>) -> Command {
