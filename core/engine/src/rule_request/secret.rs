@@ -106,7 +106,7 @@ fn ends(text: &str, all: &[&str]) -> bool {
     all.iter().any(|end| text.ends_with(end))
 }
 
-/// Whether a path of which a part is known may be one. What is known has to say something of it: `.e*`, and not `*gemini*`.
+/// Whether a path of which a part is known may be one. What is known has to say something of it: `.e*`, and not `*x*`.
 fn may_be(name: &Shape<'_>, file: &Shape<'_>) -> bool {
     let any = || Piece::Any(());
     let may = |shape: &Shape<'_>, pattern: Vec<Piece>| shape.may_have(&pattern);

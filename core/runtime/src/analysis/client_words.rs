@@ -57,7 +57,7 @@ impl Word {
 }
 
 /// What is told of words that are not known. Behind `--` they are no options, nor are they behind the sign of an option; as
-/// a word of its own a value may be one: Claude Code looks for some options in every word.
+/// a word of its own a value may be one: a client may look for some options in every word.
 pub(super) const NOT_KNOWN: &str =
     "with words that may be options: write a prompt behind `--`, a value as `--option=value`";
 
