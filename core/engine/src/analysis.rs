@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use phasegate_rules::Piece;
 use serde::{Deserialize, Serialize};
 
+pub use crate::forbidden_change::{ForbiddenChange, ForbiddingPhase};
 use crate::redacted::Redacted;
 pub use crate::status::Status;
 use crate::test_report::TestRun;
@@ -66,6 +67,15 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub of_strict_others: bool,
+    /// The files that earlier calls changed although they might not, and that are not as they were; none where this call
+    /// puts some of them back. Never given by a platform.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub changed: Vec<ForbiddenChange>,
+    /// Whether the call does nothing but put such files back, or change them once more: no run judges it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub undoes: bool,
     /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
     /// Only probes set this.
     #[serde(skip)]
@@ -87,6 +97,8 @@ impl CallAnalysis {
             && self.in_project.is_empty()
             && !self.unproven
             && !self.of_strict_others
+            && self.changed.is_empty()
+            && !self.undoes
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let Some(call) = event.call() else { return Decision::allow() };
     let (agent, kind) = (event.subagent(), agent_kind(draft.state(), event));
     let caller = Caller { agent, kind: &kind };
-    let is_own = is_own(draft.state(), &call);
+    let is_own = call.analysis.undoes || is_own(draft.state(), &call);
     world.hold(draft.state());
     holding::take_over(world, draft, &call);
     let mut found = if is_own { Reached::default() } else { reach(world, policy, draft, &call, caller) };

@@ -139,6 +139,9 @@ codes! {
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";
+    ForbiddenChange = "forbidden-change", Protection,
+        "a call changed a file that the current phase or the guard forbids to change, and the file is not as it was: until then only calls pass that read or that put it back",
+        "run `phasegate restore`, or undo the change in these files alone; if the change is meant, ask the user to accept it with `phasegate restore --keep`";
     ToolChanged = "tool-changed", Tool,
         "the server's description of the tool differs from the one that was first seen",
         "ask the user to review the tool and to accept it with `phasegate approve tool:SERVER/TOOL`";

@@ -62,6 +62,8 @@ pub enum Gate {
     Input,
     /// Whether the call leaves the guard itself alone.
     Protection,
+    /// Whether the files that earlier calls might not change are as they were.
+    Effects,
     /// Whether a server's tool still is what it was when it was first seen.
     Pin,
     /// Whether it registers what commands do, and who does.
@@ -87,6 +89,7 @@ impl Gate {
         match self {
             Self::Input => "input",
             Self::Protection => "protection",
+            Self::Effects => "effects",
             Self::Pin => "pin",
             Self::Registry => "registry",
             Self::Version => "version",

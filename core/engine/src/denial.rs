@@ -10,6 +10,7 @@ use crate::classifier::NotRead;
 use crate::decide::Line;
 use crate::decision::{Effect, NextCall};
 use crate::doubt::NamedLine;
+use crate::forbidden_change::ForbiddenChange;
 use crate::plan::NamedElement;
 use crate::reason::DenialReason;
 use crate::ruled::Ruled;
@@ -35,6 +36,8 @@ pub enum DenialKind {
         /// Why the guard would be gone.
         why: String,
     },
+    /// A call changed files that it might not, and they are not as they were.
+    Changed(Box<Changed>),
     /// A server's description of a tool changed since it was first seen.
     ToolChanged {
         /// The name of the server.
@@ -210,6 +213,15 @@ pub enum DenialKind {
     Admission(Box<DenialReason>),
     /// A rule is about the call, or none permits it.
     Rule(Box<Ruled>),
+}
+
+/// Files that a call changed although it might not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The first of them.
+    pub first: ForbiddenChange,
+    /// How many more there are.
+    pub more: usize,
 }
 
 /// Who says that calls may only read.

@@ -4,6 +4,7 @@
 
 mod access;
 pub(crate) mod budget;
+mod effects;
 mod phase;
 mod pin;
 pub(crate) mod protection;
@@ -22,8 +23,9 @@ struct Row {
 }
 
 /// Every gate that a call passes. The input is checked before, where it is read.
-const GATES: [Row; 8] = [
+const GATES: [Row; 9] = [
     Row { gate: Gate::Protection, judge: protection::judge },
+    Row { gate: Gate::Effects, judge: effects::judge },
     Row { gate: Gate::Pin, judge: pin::judge },
     Row { gate: Gate::Registry, judge: registry::judge },
     Row { gate: Gate::Version, judge: version::judge },

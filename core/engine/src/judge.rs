@@ -1,6 +1,7 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
 mod caller;
+mod changed;
 mod evidence;
 mod listed;
 mod lines;

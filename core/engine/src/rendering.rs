@@ -17,8 +17,9 @@ use serde_json::{Value, json};
 use crate::analysis::Part;
 use crate::code::Code;
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{BegunBy, Denial, DenialKind, Guidance, Misplaced, NotRegistered};
+use crate::denial::{BegunBy, Changed, Denial, DenialKind, Guidance, Misplaced, NotRegistered};
 use crate::doubt::NamedLine;
+use crate::forbidden_change::ForbiddenChange;
 use crate::pins::approval_name;
 use crate::plan::{NamedElement, Waits};
 use crate::slash_command;
@@ -115,6 +116,7 @@ fn render(kind: &DenialKind) -> Rendered {
             recovery: "The session keeps the settings it had; the user can undo the change, or start a new session."
                 .to_string(),
         },
+        Kind::Changed(changed) => changed_files(changed),
         Kind::ToolChanged { server, tool } => Rendered {
             gate: Gate::Pin,
             code: Code::ToolChanged,
@@ -167,6 +169,25 @@ fn render(kind: &DenialKind) -> Rendered {
         | Kind::NotRegistered(_)
         | Kind::CommandInvalid(_) => render_refusal(kind),
     }
+}
+
+fn changed_files(changed: &Changed) -> Rendered {
+    let Changed { first, more } = changed;
+    let ForbiddenChange { path, call, by } = first;
+    let others = match more {
+        0 => String::new(),
+        1 => " and one more file".to_string(),
+        more => format!(" and {more} more files"),
+    };
+    let why = match by {
+        Some(by) => format!("the \"{}\" phase of {} forbids to change", by.phase, by.skill),
+        None => "the guard depends on".to_string(),
+    };
+    by_remedy(
+        Gate::Effects,
+        Code::ForbiddenChange,
+        format!("put `{path}`{others} back first (`phasegate restore`): {call} changed what {why}"),
+    )
 }
 
 fn policy_gone(skill: &str) -> Rendered {

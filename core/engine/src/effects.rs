@@ -1,0 +1,97 @@
+//! What a call did to files, seen after it: whether a live run forbids it that (rules 4.11).
+
+use alloc::vec::Vec;
+
+use crate::analysis::Access;
+use crate::builtin_tools::is_builtin;
+use crate::call::agent_kind;
+use crate::eval::World;
+use crate::event::Event;
+use crate::fact::Facts;
+use crate::forbidden_change::ForbiddingPhase;
+use crate::glob::Glob;
+use crate::judge::{Caller, SkillCall};
+use crate::matcher::{Matcher, ToolPattern};
+use crate::policy::{Policy, Skill};
+use crate::redacted::Fit;
+use crate::run_verdict::verdicts;
+use crate::state::{Run, State};
+use crate::tool::BASH;
+use crate::tree;
+
+/// A live run that forbids a call to change a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbids {
+    /// Where it stands.
+    pub by: ForbiddingPhase,
+    /// Whether that is sure; else a part of the call may change the file.
+    pub sure: bool,
+}
+
+/// The strictest live run that forbids the call of a `tool_call` event to change the file at this path of the project.
+#[must_use]
+pub fn forbids_change(policy: &Policy, state: &State, event: &Event, path: &str) -> Option<Forbids> {
+    let call = event.call()?;
+    let kind = agent_kind(state, event);
+    let caller = Caller { agent: event.subagent(), kind: &kind };
+    let facts = Facts::default();
+    let found = verdicts(&mut World::new(&facts), policy, state, &call, caller);
+    let mut runs: Vec<&Run> = found.iter().filter_map(|verdict| state.run(&verdict.run)).collect();
+    let above: Vec<&Run> = runs.iter().flat_map(|run| tree::above(state, run)).collect();
+    runs.extend(above);
+    let forbids = runs.into_iter().filter_map(|run| {
+        let skill = policy.skill_version(&run.skill, &run.version)?;
+        let fit = SkillCall::new(skill, &call, caller.in_run(skill, run)).forbids_change(run, path);
+        let by = || ForbiddingPhase {
+            run: run.id.clone(),
+            skill: run.skill.clone(),
+            version: run.version.clone(),
+            phase: run.phase.clone(),
+            mode: run.mode,
+        };
+        (fit != Fit::No).then(|| Forbids { by: by(), sure: fit == Fit::Yes })
+    });
+    forbids.max_by_key(|forbids| (forbids.sure, forbids.by.mode))
+}
+
+/// Whether the run of a change that was forbidden is live, and in a phase that names the file.
+#[must_use]
+pub fn still_forbids(policy: &Policy, state: &State, by: &ForbiddingPhase, path: &str) -> bool {
+    let run = state.live_runs().find(|run| run.id == by.run && run.skill == by.skill && run.version == by.version);
+    run.is_some_and(|run| {
+        let skill = policy.skill_version(&run.skill, &run.version);
+        skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| names(line, path)))
+    })
+}
+
+/// The paths that the skills of the live runs forbid programs to write, in any of their phases.
+#[must_use]
+pub fn forbidden_paths(policy: &Policy, state: &State) -> Vec<Glob> {
+    let mut found: Vec<Glob> = Vec::new();
+    for run in state.live_runs() {
+        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
+        for line in lines(skill, None) {
+            let written = line.paths.iter().filter(|test| test.access == Access::Write).map(|test| &test.pattern);
+            let new: Vec<Glob> = written.filter(|glob| !found.contains(glob)).cloned().collect();
+            found.extend(new);
+        }
+    }
+    found.sort_by(|one, other| str::cmp(one, other));
+    found
+}
+
+/// The lines of a skill that forbid a program to write paths: those of every phase, or of this one.
+fn lines<'s>(skill: &'s Skill, phase: Option<&'s str>) -> impl Iterator<Item = &'s Matcher> {
+    let phases = skill.phases.iter().filter(move |one| phase.is_none_or(|name| one.name == name));
+    let all = skill.global_forbidden.iter().chain(phases.flat_map(|phase| &phase.forbidden));
+    all.filter(|line| is_of_programs(line) && line.paths.iter().any(|test| test.access == Access::Write))
+}
+
+/// Whether the line may mean a call that runs a program.
+fn is_of_programs(line: &Matcher) -> bool {
+    !matches!(&line.tool, ToolPattern::Exact(name) if name != BASH && is_builtin(name))
+}
+
+fn names(line: &Matcher, path: &str) -> bool {
+    line.paths.iter().any(|test| test.access == Access::Write && test.pattern.fits(path))
+}
