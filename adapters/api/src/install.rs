@@ -143,6 +143,10 @@ pub struct Places {
     /// Other files, and folders if they end with `/`, that the platform obeys or runs without asking the guard. They are
     /// protected as settings are.
     pub unseen: Vec<String>,
+    /// Those of these files and folders that the client itself changes while it works, so that a change of them says nothing.
+    pub changed_by_client: Vec<String>,
+    /// The keys of its settings that the client itself changes while it works.
+    pub client_keys: Vec<String>,
     /// Files and folders whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<String>,
     /// Environment variables that name the project's folder, first choice first; they do not follow `cd`.

@@ -39,6 +39,10 @@ pub struct PlaceTable {
     pub settings: &'static [&'static str],
     /// See [`Places::unseen`].
     pub unseen: &'static [&'static str],
+    /// See [`Places::changed_by_client`].
+    pub changed_by_client: &'static [&'static str],
+    /// See [`Places::client_keys`].
+    pub client_keys: &'static [&'static str],
     /// See [`Places::signs`].
     pub signs: &'static [&'static str],
     /// See [`Places::project_variables`].
@@ -90,12 +94,23 @@ impl Table {
     /// The places, for [`crate::install::Installer::places`].
     #[must_use]
     pub fn places(&self) -> Places {
-        let PlaceTable { skill_folders, settings, unseen, signs, project_variables, session_variables, installed } =
-            self.places;
+        let PlaceTable {
+            skill_folders,
+            settings,
+            unseen,
+            changed_by_client,
+            client_keys,
+            signs,
+            project_variables,
+            session_variables,
+            installed,
+        } = self.places;
         Places {
             skill_folders: owned(skill_folders),
             settings: owned(settings),
             unseen: owned(unseen),
+            changed_by_client: owned(changed_by_client),
+            client_keys: owned(client_keys),
             signs: owned(signs),
             project_variables: owned(project_variables),
             session_variables: owned(session_variables),
@@ -138,6 +153,8 @@ impl PlaceTable {
         skill_folders: &[],
         settings: &[],
         unseen: &[],
+        changed_by_client: &[],
+        client_keys: &[],
         signs: &[],
         project_variables: &[],
         session_variables: &[],

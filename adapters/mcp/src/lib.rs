@@ -112,7 +112,10 @@ impl Adapter for Mcp {
 impl Installer for Mcp {
     fn places(&self) -> Places {
         let unseen = install::UNSEEN.map(str::to_owned).into();
-        Places { settings: install::places(), unseen, signs: vec![".mcp.json".to_owned()], ..Places::default() }
+        // The client itself notes there which projects a person trusts.
+        let changed_by_client = vec!["~/.codex/config.toml".to_owned()];
+        let signs = vec![".mcp.json".to_owned()];
+        Places { settings: install::places(), unseen, changed_by_client, signs, ..Places::default() }
     }
 
     fn programs(&self) -> &'static [ClientProgram] {

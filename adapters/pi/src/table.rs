@@ -67,6 +67,17 @@ pub(crate) static TABLE: Table = Table {
             "~/.pi/agent/models.json",
             "~/.pi/agent/trust.json",
         ],
+        changed_by_client: &[
+            ".pi/npm/",
+            ".pi/git/",
+            "~/.pi/agent/npm/",
+            "~/.pi/agent/git/",
+            "~/.pi/agent/auth.json",
+            "~/.pi/agent/mcp-auth.json",
+            "~/.pi/agent/trust.json",
+        ],
+        // What a person chooses in its menus.
+        client_keys: &["defaultProvider", "defaultModel", "defaultThinkingLevel", "theme", "lastChangelogVersion"],
         signs: &[".pi", "~/.pi"],
         project_variables: &[],
         session_variables: &["PHASEGATE_SESSION", "PI_SESSION_ID"],

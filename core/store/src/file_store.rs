@@ -34,6 +34,10 @@ struct OpenFile {
 }
 
 impl Store for FileStore {
+    fn is_on_disk(&self) -> bool {
+        true
+    }
+
     fn lock(&self, path: &Path, deadline: &Deadline) -> Result<Box<dyn Medium>, StoreError> {
         loop {
             let file = open_or_make(path).map_err(|error| unreadable(path, &error))?;

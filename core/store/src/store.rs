@@ -33,6 +33,11 @@ pub trait Store: Debug + Send + Sync {
         disk().part_bytes()
     }
 
+    /// Whether it keeps what it is given in the files of these paths, and events are those of calls that run here and now.
+    fn is_on_disk(&self) -> bool {
+        false
+    }
+
     /// Whether there is a file of this path.
     fn exists(&self, path: &Path) -> bool;
 
