@@ -4,10 +4,13 @@
 //! batch, a probe on a store in memory.
 
 mod distrust;
+mod effects;
 mod not_in_force;
 mod policy_choice;
 mod record;
+mod suspects;
 mod sweep;
+mod undoing;
 mod unjudged;
 
 use std::collections::BTreeSet;
@@ -28,6 +31,7 @@ use crate::audit;
 use crate::bounds;
 use crate::deadline::Deadline;
 use crate::decide::{Decided, decide};
+use crate::effects::manifest::Manifest;
 use crate::facts;
 use crate::failure_mode::Known;
 use crate::first_look::{FirstLook, first_look};
@@ -65,6 +69,8 @@ pub struct Driver<'a> {
     starts_skill: bool,
     /// The commands of which the call that is decided would change what they obey.
     changes: BTreeSet<Readers>,
+    /// What is watched, as the look before this event left it.
+    watched: Option<Manifest>,
 }
 
 /// What a driver has loaded: a process that stays keeps it between events.
@@ -170,6 +176,7 @@ impl<'a> Driver<'a> {
             client: None,
             starts_skill: false,
             changes: BTreeSet::new(),
+            watched: None,
         }
     }
 
@@ -194,6 +201,7 @@ impl<'a> Driver<'a> {
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
         let mut outcome = self.record(&event, decided)?;
+        self.watch(&event, &outcome);
         self.tell_of_skill(&event, &mut outcome);
         if let Some(text) = self.notice.take() {
             outcome.result.get_or_insert_with(|| json!({"text": text}));
@@ -247,6 +255,11 @@ impl<'a> Driver<'a> {
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
+        if !open {
+            self.look_at_effects(&event);
+            self.note_violations(&mut event);
+        }
+        let root = &self.project.root;
         if self.loaded.own.policy.compares_objects() {
             analysis::name_paths(&mut event, root);
         }

@@ -19,6 +19,10 @@ pub struct PlatformPlaces {
     pub skill_folders: Vec<String>,
     /// Settings files, and what else the platforms obey; a folder ends with `/`.
     pub settings: Vec<String>,
+    /// Those of them that the clients themselves change while they work.
+    pub changed_by_clients: Vec<String>,
+    /// The keys of settings that the clients themselves change while they work.
+    pub client_keys: Vec<String>,
     /// The platforms' own programs.
     pub clients: Vec<Client>,
 }
@@ -64,6 +68,8 @@ impl Platforms {
                 all.skill_folders.extend(places.skill_folders);
                 all.settings.extend(places.settings);
                 all.settings.extend(places.unseen);
+                all.changed_by_clients.extend(places.changed_by_client);
+                all.client_keys.extend(places.client_keys);
             }
             all.skill_folders.sort_unstable();
             all.skill_folders.dedup();

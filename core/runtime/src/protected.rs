@@ -25,6 +25,7 @@ use self::named_files::NamedFiles;
 use self::pattern::{anchored, heads, stands_for};
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, existing, files, fold, inner};
+use crate::effects::watched::{WatchedPlace, WatchedReach};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
@@ -84,6 +85,31 @@ impl<'a> Protected<'a> {
             links,
             named: OnceCell::new(),
         }
+    }
+
+    /// The places that a call's effects are looked for in: not the guard's state, and nothing that a client changes itself.
+    pub(crate) fn watched(&self) -> Vec<WatchedPlace> {
+        let Locations { home, .. } = self.sources.locations;
+        let own = self.sources.platforms.changed_by_clients.iter().filter_map(|written| {
+            let path = match written.strip_prefix("~/") {
+                Some(below) => home.join(below),
+                None => self.root.as_deref()?.join(written),
+            };
+            Some(self.links.resolve(Path::new("/"), &path).unwrap_or(path))
+        });
+        let own: Vec<PathBuf> = own.collect();
+        let counts =
+            |place: &&ProtectedPath| place.part != Part::State && !own.iter().any(|own| place.path.starts_with(own));
+        let watched = self.places.paths.iter().filter(counts).map(|place| WatchedPlace {
+            path: place.path.clone(),
+            part: place.part,
+            reach: match place.reach {
+                Reach::Tree => WatchedReach::Tree,
+                Reach::Alone => WatchedReach::Alone,
+                Reach::Skills => WatchedReach::Skills,
+            },
+        });
+        watched.collect()
     }
 
     /// The same, as a session of this platform's client asks.

@@ -14,6 +14,7 @@ use phasegate_core::{Code, Durability, State};
 use serde_json::json;
 
 use crate::deadline::{Deadline, LIMIT};
+use crate::effects::files_of;
 use crate::locations::Locations;
 use crate::policy_store::PolicyStore;
 use crate::project::{Project, every_project, session_root_file};
@@ -162,6 +163,7 @@ impl Work<'_> {
                     self.remove(&part)?;
                 }
                 self.remove(&candidate.removed.path)?;
+                files_of(project, &candidate.key).iter().try_for_each(|file| self.remove(file))?;
                 set_aside(&candidate.removed.path).iter().try_for_each(|path| self.remove(path))?;
             }
             self.report.removed.push(candidate.removed);

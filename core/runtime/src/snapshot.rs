@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::{Change, state};
 use phasegate_formats::tagged::{self, Tagged};
 use phasegate_shell::Readers;
@@ -118,6 +119,28 @@ pub struct ProjectSnapshot {
     /// The programs that answered as the guard, since a person last accepted the newest; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<GuardFile>,
+    /// The files that calls changed although they might not, until they are as they were or a person accepts that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+}
+
+/// A file that a call changed although it might not, as it was seen after the call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Violation {
+    /// The session of the call.
+    pub session: String,
+    /// The platform's id of the call, where it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The file, and who forbids it.
+    pub change: ForbiddenChange,
+    /// The digest of what was there; absent: nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// The digest of what was there then; absent: nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A call that ended and that the guard had never judged.
@@ -261,6 +284,8 @@ pub enum ProjectChange {
     Unjudged(Vec<UnjudgedCall>),
     /// The programs that answered as the guard.
     Programs(Vec<GuardFile>),
+    /// The files that calls changed although they might not.
+    Violations(Vec<Violation>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -311,6 +336,7 @@ impl Tagged for ProjectChange {
             "accepted" => Self::Accepted(map.next_value()?),
             "unjudged" => Self::Unjudged(map.next_value()?),
             "programs" => Self::Programs(map.next_value()?),
+            "violations" => Self::Violations(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -398,6 +424,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Accepted(accepted) => self.accepted.clone_from(accepted),
             ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
             ProjectChange::Programs(programs) => self.programs.clone_from(programs),
+            ProjectChange::Violations(violations) => self.violations.clone_from(violations),
         }
     }
 }
@@ -425,6 +452,7 @@ mod tests {
             ProjectChange::Accepted(Some(Accepted { project: "p".into(), user: "u".into() })),
             ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
             ProjectChange::Programs(GuardFile::own().into_iter().cloned().collect()),
+            ProjectChange::Violations(Vec::new()),
             ProjectChange::Engine(engine()),
         ];
         let session = [

@@ -16,8 +16,13 @@ const NAME: &str = "phasegate";
 /// The fewest letters of the name with which a pattern of names begins that means it.
 const FEWEST_LETTERS: usize = 3;
 /// Commands of the guard that write configs or settings.
-const PERSONS: [&[&str]; 4] =
-    [&["init"], &["skill", "new"], &["rules", "import", "--yes"], &["rules", "import", "--undo"]];
+const PERSONS: [&[&str]; 5] = [
+    &["init"],
+    &["skill", "new"],
+    &["rules", "import", "--yes"],
+    &["rules", "import", "--undo"],
+    &["restore", "--keep"],
+];
 /// Options with which they write nothing.
 const ONLY_SHOWS: [&str; 4] = ["--dry-run", "--help", "--print", "-h"];
 /// Programs that print where another one is.

@@ -6,6 +6,7 @@ use phasegate_adapter::{Finding, Level};
 use serde_json::Value;
 
 use crate::audit::history::walk;
+use crate::effects::{MAX_FILES, MAX_FOLDERS};
 use crate::policy_store::Current;
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -51,6 +52,22 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
             Finding::new(Level::Warning, what)
                 .with("if you did not install the last one, look at it; accept it: `phasegate reload`"),
         );
+    }
+    let changed = runtime.violations(project).unwrap_or_default();
+    if !changed.is_empty() {
+        let paths: Vec<_> = changed.iter().map(|one| format!("`{}` by {}", one.change.path, one.change.call)).collect();
+        let what = format!("calls changed files that they might not, and the run stands still: {}", paths.join("; "));
+        let way = "put them back with `phasegate restore`, or accept the changes: `phasegate restore --keep`";
+        found.push(Finding::new(Level::Warning, what).with(way));
+    }
+    let capped =
+        |session: &&SessionInfo| runtime.watch_report(project, &session.id).is_some_and(|report| report.capped);
+    if let Some(session) = all.known.iter().take(MOST).find(capped) {
+        let what = format!(
+            "session {} has more files that `forbidden` names than are watched ({MAX_FILES}, in {MAX_FOLDERS} folders)",
+            session.id
+        );
+        found.push(Finding::new(Level::Note, what).with("name fewer in the skill, as by `src/**` for `**`"));
     }
     if all.unread > 0 {
         let what = format!("{} messages of a platform could not be read", all.unread);

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::Driver;
 use crate::deadline::Deadline;
+use crate::effects::files_of;
 use crate::project::session_root_file;
 use crate::retention::set_aside;
 use crate::sessions::is_strict;
@@ -46,7 +47,9 @@ impl Driver<'_> {
         for key in keys {
             let path = self.project.session_file(&key);
             self.store.remove(&session_root_file(&self.runtime.locations, &key))?;
-            for file in parts(self.store, &path).into_iter().chain([path.clone()]).chain(set_aside(&path)) {
+            let effects = files_of(&self.project, &key);
+            let files = parts(self.store, &path).into_iter().chain([path.clone()]).chain(set_aside(&path));
+            for file in files.chain(effects) {
                 self.store.remove(&file)?;
             }
         }

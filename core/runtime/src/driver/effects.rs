@@ -1,0 +1,290 @@
+//! What calls did to files: looked at before and after each call that may do more than read (rules 4.11).
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use phasegate_core::analysis::Part;
+use phasegate_core::builtin_tools::builtin_labels;
+use phasegate_core::effects::{forbidden_paths, still_forbids};
+use phasegate_core::forbidden_change::{ForbiddenChange, ForbiddingPhase};
+use phasegate_core::policy::Mode;
+use phasegate_core::tool::only_reads;
+use phasegate_core::{Effect, Event, EventKind, Outcome};
+use serde_json::Value;
+
+use super::suspects::{Blame, Suspects};
+use super::{Driver, undoing};
+use crate::effects::copies::Copies;
+use crate::effects::look::{Ground, Seen};
+use crate::effects::manifest::{Background, Manifest};
+use crate::effects::stamp::{Stamp, nanos};
+use crate::effects::{content, files_of, watched};
+use crate::paths::display;
+use crate::project::session_key;
+use crate::snapshot::{ProjectChange, Violation};
+
+/// The most files that a project keeps as changed although they might not be.
+const MAX_VIOLATIONS: usize = 64;
+/// The most files that a notice names.
+const MAX_NAMED: usize = 3;
+
+/// What a look leads to for the file that it found.
+enum Found {
+    /// It is as it may be.
+    Fine,
+    /// It is told, and nothing follows from it.
+    Told(String),
+    /// A call did what it might not.
+    Violation(Box<Violation>),
+}
+
+impl Driver<'_> {
+    /// Whether effects are looked at: where the events are those of calls that run here.
+    fn looks_at_effects(&self) -> bool {
+        self.store.is_on_disk()
+    }
+
+    fn effect_files(&self) -> [PathBuf; 2] {
+        files_of(&self.project, &session_key(&self.session))
+    }
+
+    /// Looks at what changed since the last look, before the event is decided, and notes whose doing it is.
+    pub(super) fn look_at_effects(&mut self, event: &Event) {
+        self.watched = None;
+        if !self.looks_at_effects() || !is_due(event) {
+            return;
+        }
+        let [path, copied] = self.effect_files();
+        let Some(mut manifest) = Manifest::read(&path) else { return };
+        let open: Vec<PathBuf> = self.open_violations();
+        let ground = self.ground(&open);
+        let seen = manifest.look(&ground);
+        if !seen.is_empty() {
+            let mut copies = Copies::new(copied);
+            let new = seen.into_iter().filter(|one| !open.contains(&one.path)).collect();
+            self.note_effects(event, &mut manifest, new, &mut copies);
+            kept("copies", copies.write());
+        }
+        kept("manifest", manifest.write(&path));
+        self.watched = Some(manifest);
+    }
+
+    fn note_effects(&mut self, event: &Event, manifest: &mut Manifest, seen: Vec<Seen>, copies: &mut Copies) {
+        let suspects = Suspects::of(self, event, manifest.background.as_ref());
+        let (mut told, mut violations) = (Vec::new(), Vec::new());
+        for one in &seen {
+            match self.judge_effect(&suspects, one) {
+                Found::Fine => manifest.settle(one, copies),
+                Found::Told(text) => {
+                    told.push(text);
+                    manifest.settle(one, copies);
+                }
+                Found::Violation(violation) => violations.push(*violation),
+            }
+        }
+        self.tell_all(told);
+        if violations.is_empty() {
+            return;
+        }
+        let texts = violations.iter().map(|one| accused(&one.change)).collect();
+        self.tell_all(texts);
+        self.tell(
+            "Until that is as it was, only calls pass that read or that put it back: `phasegate restore`, `git restore` of \
+             these files alone, an edit of them. If the change is meant, a person accepts it with `phasegate restore --keep`.",
+        );
+        let mut all = self.loaded.shared.snapshot.violations.clone();
+        all.extend(violations);
+        let surplus = all.len().saturating_sub(MAX_VIOLATIONS);
+        all.drain(..surplus);
+        self.loaded.shared.change(ProjectChange::Violations(all));
+    }
+
+    /// Whose doing a change is, and whether it might be.
+    fn judge_effect(&self, suspects: &Suspects, seen: &Seen) -> Found {
+        let path = display(&self.project.root, &seen.path).unwrap_or_default();
+        let blame = match seen.part {
+            None => suspects.blame(self, &path),
+            Some(Part::Policy | Part::Skill) => Blame::Accepted,
+            Some(_) => suspects.of_guard(&path),
+        };
+        let violation = |change| {
+            let (before, after) = (seen.before.clone(), seen.after.clone());
+            let (session, id) = (self.session.clone(), suspects.id());
+            Found::Violation(Box::new(Violation { session, id, change, before, after }))
+        };
+        match blame {
+            Blame::Nobody => Found::Fine,
+            Blame::Accepted => Found::Told(format!(
+                "`{path}` changed; what decides are the configs that were accepted, until a person accepts others with \
+                 `phasegate reload`"
+            )),
+            Blame::Unsure(text) => Found::Told(text),
+            Blame::Call(change) if self.is_strict_about(change.by.as_ref()) => violation(change),
+            Blame::Call(change) => Found::Told(accused(&change)),
+        }
+    }
+
+    fn is_strict_about(&self, by: Option<&ForbiddingPhase>) -> bool {
+        match by {
+            Some(by) => by.mode == Mode::Block,
+            None => {
+                let policy = &self.loaded.own.policy;
+                policy.modes().chain(self.state.live_runs().map(|run| run.mode)).any(|mode| mode == Mode::Block)
+            }
+        }
+    }
+
+    /// Notes in a call which files are not as they were, or that it puts them back.
+    pub(super) fn note_violations(&mut self, event: &mut Event) {
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            (analysis.changed, analysis.undoes) = (Vec::new(), false);
+        }
+        if !matches!(event.kind, EventKind::ToolCall { .. }) || self.loaded.shared.snapshot.violations.is_empty() {
+            return;
+        }
+        self.drop_violations();
+        let (policy, state) = (&self.loaded.own.policy, &self.state);
+        let applies = |violation: &&Violation| {
+            let by = violation.change.by.as_ref();
+            by.is_none_or(|by| still_forbids(policy, state, by, &violation.change.path))
+        };
+        let open = self.loaded.shared.snapshot.violations.iter().filter(applies);
+        let open: Vec<_> = open.map(|violation| violation.change.clone()).collect();
+        let undoes = !open.is_empty() && undoing::undoes(event, &open);
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.undoes = undoes;
+            analysis.changed = if undoes { Vec::new() } else { open };
+        }
+    }
+
+    /// Drops what is as it was, and what no run of this session forbids any more.
+    fn drop_violations(&mut self) {
+        let keys = &self.runtime.platforms.places().client_keys;
+        let (policy, state) = (&self.loaded.own.policy, &self.state);
+        let stays = |violation: &Violation| {
+            let Violation { session, change, before, .. } = violation;
+            let path = self.project.root.join(&change.path);
+            let part = change.by.is_none().then_some(Part::Settings);
+            let stamp = Stamp::of(&path).filter(|stamp| !stamp.is_folder());
+            let now = stamp.and_then(|stamp| content::of(&path, &stamp, part, keys)).map(|content| content.digest);
+            let forbids = || change.by.as_ref().is_none_or(|by| still_forbids(policy, state, by, &change.path));
+            now != *before && (*session != self.session || forbids())
+        };
+        let all = &self.loaded.shared.snapshot.violations;
+        let rest: Vec<Violation> = all.iter().filter(|violation| stays(violation)).cloned().collect();
+        if rest.len() < all.len() {
+            self.loaded.shared.change(ProjectChange::Violations(rest));
+        }
+    }
+
+    /// Begins to watch before a call runs that may do more than read.
+    pub(super) fn watch(&mut self, event: &Event, outcome: &Outcome) {
+        let EventKind::ToolCall { id, input, background, .. } = &event.kind else { return };
+        let passes = outcome.decision.as_ref().is_none_or(|decision| decision.effect < Effect::Deny);
+        if !self.looks_at_effects() || !passes || event.labels().is_none_or(|labels| only_reads(&labels)) {
+            return;
+        }
+        let [path, copied] = self.effect_files();
+        let globs = forbidden_paths(&self.loaded.own.policy, &self.state);
+        let globs: Vec<String> = globs.into_iter().map(String::from).collect();
+        let earlier = self.watched.take();
+        let fits = earlier.as_ref().is_some_and(|manifest| manifest.globs == globs);
+        let mut manifest = match earlier {
+            Some(manifest) if fits => manifest,
+            earlier => {
+                let logs = self.audit_logs();
+                let places = self.runtime.protected(Some(&self.project.root), &logs).watched();
+                let open = self.open_violations();
+                let mut copies = Copies::new(copied);
+                let manifest = watched::begin(globs, places, earlier.as_ref(), &self.ground(&open), &mut copies);
+                kept("copies", copies.write());
+                manifest
+            }
+        };
+        let line = input.get("command").and_then(Value::as_str).unwrap_or_default();
+        if *background || goes_on(line) {
+            let since = event.time.unwrap_or_default();
+            manifest.background = Some(Background { since, id: id.clone() });
+            manifest.dirty = true;
+        }
+        kept("manifest", manifest.write(&path));
+    }
+
+    fn ground<'g>(&'g self, open: &'g [PathBuf]) -> Ground<'g> {
+        Ground {
+            root: &self.project.root,
+            client_keys: &self.runtime.platforms.places().client_keys,
+            now: nanos(SystemTime::now()),
+            open,
+        }
+    }
+
+    /// The files that are not as they were.
+    fn open_violations(&self) -> Vec<PathBuf> {
+        let all = &self.loaded.shared.snapshot.violations;
+        all.iter().map(|violation| self.project.root.join(&violation.change.path)).collect()
+    }
+
+    fn tell_all(&mut self, mut texts: Vec<String>) {
+        let more = texts.len().saturating_sub(MAX_NAMED);
+        texts.truncate(MAX_NAMED);
+        if let Some(last) = texts.last_mut().filter(|_| more > 0) {
+            let _ = write!(last, "; and {more} more files");
+        }
+        texts.iter().for_each(|text| self.tell(&format!("phasegate: {text}.")));
+    }
+
+    /// Tells the person and the agent with the answer to this event.
+    fn tell(&mut self, text: &str) {
+        match &mut self.notice {
+            Some(notice) => notice.extend([" ", text]),
+            None => self.notice = Some(text.to_owned()),
+        }
+    }
+}
+
+/// What cannot be kept is logged: the next look then compares with what was kept before.
+fn kept(what: &str, written: io::Result<()>) {
+    if let Err(error) = written {
+        tracing::warn!("the {what} of watched files cannot be written: {error}");
+    }
+}
+
+/// Whether a look is due before an event: a call that may do more than read begins or ended, or the agent's turn ends.
+fn is_due(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::ToolCall { .. } => event.labels().is_some_and(|labels| !only_reads(&labels)),
+        EventKind::ToolResult { tool, .. } => tool.as_deref().is_none_or(|tool| !only_reads(&builtin_labels(tool))),
+        EventKind::Stop { .. } => true,
+        _ => false,
+    }
+}
+
+/// What is told of a change that a call might not make.
+fn accused(change: &ForbiddenChange) -> String {
+    let (call, path) = (&change.call, &change.path);
+    match &change.by {
+        Some(by) => format!("{call} changed `{path}`, which the \"{}\" phase of {} forbids", by.phase, by.skill),
+        None => format!("{call} changed `{path}`, which the guard depends on"),
+    }
+}
+
+/// Words of programs that leave another one running.
+const LEAVES_RUNNING: [&str; 8] =
+    ["nohup", "setsid", "disown", "daemonize", "at", "batch", "systemd-run", "start-stop-daemon"];
+
+/// Whether a line says that something goes on after it.
+fn goes_on(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let sign = |at: usize| bytes.get(at).copied().unwrap_or(b' ');
+    let single = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'&').any(|(at, _)| {
+        let before = at.checked_sub(1).map_or(b' ', sign);
+        !matches!(before, b'&' | b'>' | b'<') && !matches!(sign(at.saturating_add(1)), b'&' | b'>')
+    });
+    single
+        || line
+            .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-')
+            .any(|word| LEAVES_RUNNING.contains(&word))
+}

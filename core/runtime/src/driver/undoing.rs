@@ -1,0 +1,53 @@
+//! Calls that do nothing but put files back that a call might not change.
+
+use phasegate_core::analysis::{Access, SimpleCommand, Word};
+use phasegate_core::forbidden_change::ForbiddenChange;
+use phasegate_core::tool::BASH;
+use phasegate_core::{Event, EventKind};
+
+/// The commands of git that put files back.
+const PUT_BACK: [&str; 2] = ["checkout", "restore"];
+
+/// Whether the call changes these files alone, and no other way than by a file tool, by git, or by the guard's own command.
+pub(super) fn undoes(event: &Event, open: &[ForbiddenChange]) -> bool {
+    let EventKind::ToolCall { tool, server: None, analysis, .. } = &event.kind else { return false };
+    if !analysis.guarded.is_empty() {
+        return false;
+    }
+    let is_open = |path: &Option<String>| path.as_ref().is_some_and(|path| open.iter().any(|one| one.path == *path));
+    let written = || analysis.paths.iter().filter(|path| matches!(path.access, Access::Write | Access::Remove));
+    let only_open = || written().all(|path| is_open(&path.resolved) && path.below.is_empty());
+    if tool != BASH {
+        let acts = analysis.paths.iter().any(|path| path.access == Access::Write);
+        return analysis.commands.is_empty() && acts && only_open();
+    }
+    match analysis.commands.as_slice() {
+        [command] if is_own(command) => true,
+        commands => {
+            let writes = analysis.paths.iter().any(|path| path.access == Access::Write);
+            !commands.is_empty() && commands.iter().all(puts_back) && writes && only_open()
+        }
+    }
+}
+
+fn words(command: &SimpleCommand) -> impl Iterator<Item = &str> {
+    command.words.iter().map(|word| match word {
+        Word::Known(text) => text.as_str(),
+        Word::Unknown | Word::Value => "",
+    })
+}
+
+/// Whether it is `phasegate restore`, which an agent may run too: the one option that is a person's the program refuses.
+fn is_own(command: &SimpleCommand) -> bool {
+    let mut words = words(command);
+    let program = words.next().unwrap_or_default();
+    let plain = command.assignments.is_empty() && command.redirections.is_empty();
+    let own = || std::env::current_exe().is_ok_and(|own| own.to_str() == Some(program));
+    plain && (program == "phasegate" || own()) && words.next() == Some("restore")
+}
+
+fn puts_back(command: &SimpleCommand) -> bool {
+    let mut words = words(command);
+    let is_git = words.next() == Some("git");
+    is_git && words.next().is_some_and(|name| PUT_BACK.contains(&name)) && command.assignments.is_empty()
+}

@@ -1,0 +1,152 @@
+//! A look: what of the watched files is not as it was.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use phasegate_core::analysis::Part;
+use phasegate_core::glob::Glob;
+
+use super::content;
+use super::copies::Copies;
+use super::ignores::Ignores;
+use super::listing::Names;
+use super::manifest::{Folder, Manifest, Rule, WatchedFile};
+use super::stamp::Stamp;
+use super::{MAX_FILES, MAX_FOLDERS};
+
+/// The most bytes that one look reads.
+const MAX_READ: u64 = 64 * 1024 * 1024;
+
+/// The folders of a manifest, each with whether its rule is the patterns.
+type Known = BTreeSet<(PathBuf, bool)>;
+
+/// Where a look looks.
+pub(crate) struct Ground<'a> {
+    pub(crate) root: &'a Path,
+    /// The keys of settings that clients change themselves.
+    pub(crate) client_keys: &'a [String],
+    /// The time now, in nanoseconds since 1970-01-01 UTC.
+    pub(crate) now: i64,
+    /// The files that calls changed although they might not, and that are not as they were.
+    pub(crate) open: &'a [PathBuf],
+}
+
+/// A file that is not as it was.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seen {
+    pub(crate) path: PathBuf,
+    /// What it is to the guard; `None`: a skill names it.
+    pub(crate) part: Option<Part>,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
+    at: (usize, usize),
+    stamp: Option<Stamp>,
+    bytes: Option<Vec<u8>>,
+}
+
+impl Manifest {
+    /// Looks at the watched files. What differs stays as it was in the manifest until it is [settled](Self::settle).
+    pub(crate) fn look(&mut self, ground: &Ground<'_>) -> Vec<Seen> {
+        let globs: Vec<Glob> = self.globs.iter().map(|glob| Glob::from(glob.as_str())).collect();
+        let ignores = Ignores::new(ground.root, self.began);
+        let mut names = Names { root: ground.root, globs: &globs, ignores };
+        let mut known: Option<Known> = None;
+        let (mut seen, mut read, mut at) = (Vec::new(), 0, 0);
+        while at < self.folders.len() {
+            self.list_anew(at, &mut names, &mut known, ground.now);
+            self.compare(at, ground, &mut read, &mut seen);
+            at += 1;
+        }
+        seen
+    }
+
+    /// Reads the names of a folder again if it changed.
+    fn list_anew(&mut self, at: usize, names: &mut Names<'_>, known: &mut Option<Known>, now: i64) {
+        let (room, folders) = (MAX_FILES.saturating_sub(self.files()), self.folders.len());
+        let Some(folder) = self.folders.get_mut(at).filter(|folder| !matches!(folder.rule, Rule::Named(_))) else {
+            return;
+        };
+        let stamp = Stamp::of(&folder.path).filter(Stamp::is_folder);
+        let same = match (&stamp, &folder.stamp) {
+            (Some(now), Some(kept)) => now.same(kept),
+            (now, kept) => now.is_none() && kept.is_none(),
+        };
+        if same {
+            return;
+        }
+        folder.stamp = stamp.map(|stamp| stamp.kept(now));
+        let before = folder.files.len();
+        let mut below = names.list(folder);
+        self.capped |= folder.files.len() > before.saturating_add(room);
+        folder.files.truncate(before.saturating_add(room));
+        self.dirty = true;
+        if below.is_empty() {
+            return;
+        }
+        let key = |folder: &Folder| (folder.path.clone(), folder.rule == Rule::Globs);
+        let known = known.get_or_insert_with(|| self.folders.iter().map(key).collect());
+        below.retain(|folder| known.insert(key(folder)));
+        let room = MAX_FOLDERS.saturating_sub(folders);
+        self.capped |= below.len() > room;
+        below.truncate(room);
+        self.folders.extend(below);
+    }
+
+    /// Compares the files of a folder.
+    fn compare(&mut self, at: usize, ground: &Ground<'_>, read: &mut u64, seen: &mut Vec<Seen>) {
+        let Some(folder) = self.folders.get_mut(at) else { return };
+        let part = folder.rule.part();
+        for (number, file) in folder.files.iter_mut().enumerate() {
+            let path = folder.path.join(&file.name);
+            let stamp = Stamp::of(&path).filter(|stamp| !stamp.is_folder());
+            let same = match (&stamp, &file.stamp) {
+                (Some(now), Some(kept)) => now.same(kept),
+                (now, kept) => now.is_none() && kept.is_none(),
+            };
+            if same && (stamp.is_some() || file.digest.is_none()) {
+                continue;
+            }
+            let mut content = None;
+            if let Some(stamp) = stamp {
+                *read = read.saturating_add(stamp.size.min(content::MAX_BYTES));
+                // Where there is too much to read, what was read before stays.
+                if *read > MAX_READ {
+                    self.capped = true;
+                    continue;
+                }
+                content = content::of(&path, &stamp, part, ground.client_keys);
+            }
+            let stamp = stamp.map(|stamp| stamp.kept(ground.now));
+            let (digest, bytes) = content.map_or((None, None), |content| (Some(content.digest), content.bytes));
+            if digest == file.digest {
+                file.stamp = stamp;
+                self.dirty = true;
+                continue;
+            }
+            let before = file.digest.clone();
+            seen.push(Seen { path, part, before, after: digest, at: (at, number), stamp, bytes });
+        }
+    }
+
+    /// Takes a file for as it was in another manifest.
+    pub(crate) fn put(&mut self, seen: &Seen, known: &WatchedFile) {
+        let (folder, number) = seen.at;
+        let file = self.folders.get_mut(folder).and_then(|folder| folder.files.get_mut(number));
+        if let Some(file) = file {
+            file.stamp = if known.digest == seen.after { seen.stamp } else { known.stamp };
+            (file.digest, file.copied) = (known.digest.clone(), known.copied);
+        }
+    }
+
+    /// Takes a file for as it should be, as it is now.
+    pub(crate) fn settle(&mut self, seen: &Seen, copies: &mut Copies) {
+        let (folder, number) = seen.at;
+        let file = self.folders.get_mut(folder).and_then(|folder| folder.files.get_mut(number));
+        if let Some(file) = file {
+            file.copied = seen.bytes.as_deref().and_then(|bytes| copies.add(bytes));
+            file.digest.clone_from(&seen.after);
+            file.stamp = seen.stamp;
+            self.dirty = true;
+        }
+    }
+}

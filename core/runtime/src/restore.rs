@@ -1,0 +1,165 @@
+//! Putting back what calls changed although they might not, and accepting it for a person (rules 4.11).
+
+use std::path::Path;
+
+use phasegate_adapter::Problem;
+use phasegate_core::analysis::Part;
+use phasegate_core::{Code, Durability};
+use phasegate_formats::journal::Entry;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::file_store::FileStore;
+use phasegate_store::files::{Readers, replace};
+use phasegate_store::journal::{Journal, read_last};
+use phasegate_store::state::JournalState as _;
+use serde_json::json;
+
+use crate::deadline::{Deadline, LIMIT};
+use crate::effects::manifest::{Manifest, WatchedFile};
+use crate::effects::stamp::Stamp;
+use crate::effects::{content, copies, files_of};
+use crate::project::{Project, session_key};
+use crate::runtime::Runtime;
+use crate::snapshot::{ProjectChange, ProjectSnapshot, Violation};
+
+/// What becomes of a file that a call changed although it might not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// It is as it was.
+    Same,
+    /// What was there is put back.
+    PutBack,
+    /// It was made by the call, and is removed.
+    Removed,
+    /// There is no copy of what was there.
+    NoCopy,
+}
+
+impl Restored {
+    /// The word for it: `same`, `put_back`, `removed` or `no_copy`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::PutBack => "put_back",
+            Self::Removed => "removed",
+            Self::NoCopy => "no_copy",
+        }
+    }
+}
+
+/// What is watched in a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WatchReport {
+    /// How many files are watched.
+    pub files: usize,
+    /// How many folders are watched.
+    pub folders: usize,
+    /// Whether there are more.
+    pub capped: bool,
+}
+
+impl Runtime {
+    /// The files of a project that calls changed although they might not, until they are as they were or a person accepts
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// `state-unreadable`, `state-version`, `state-exposed`: the project's journal cannot be read.
+    pub fn violations(&self, project: &Project) -> Result<Vec<Violation>, Problem> {
+        let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
+        Ok(kept.map(|kept| kept.violations).unwrap_or_default())
+    }
+
+    /// What is watched in a session; `None`: no call of it ran that may do more than read.
+    #[must_use]
+    pub fn watch_report(&self, project: &Project, session: &str) -> Option<WatchReport> {
+        let [path, _] = files_of(project, &session_key(session));
+        let manifest = Manifest::read(&path)?;
+        let (files, folders) = (manifest.files(), manifest.folders.len());
+        Some(WatchReport { files, folders, capped: manifest.capped })
+    }
+
+    /// Puts back a file that a call changed although it might not; with `dry_run`, only says what would become of it.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`: the file cannot be written or removed.
+    pub fn restore(&self, project: &Project, violation: &Violation, dry_run: bool) -> Result<Restored, Problem> {
+        let path = project.root.join(&violation.change.path);
+        let keys = &self.platforms.places().client_keys;
+        let part = violation.change.by.is_none().then_some(Part::Settings);
+        let stamp = Stamp::of(&path).filter(|stamp| !stamp.is_folder());
+        let now = stamp.and_then(|stamp| content::of(&path, &stamp, part, keys)).map(|content| content.digest);
+        if now == violation.before {
+            return Ok(Restored::Same);
+        }
+        let failed = |error: std::io::Error| {
+            Problem::new(Code::StateNotSaved, format!("`{}` cannot be put back: {error}", path.display()))
+        };
+        let Some(before) = &violation.before else {
+            if !dry_run {
+                disk().remove(&path).map_err(failed)?;
+            }
+            return Ok(Restored::Removed);
+        };
+        let [manifest, copied] = files_of(project, &session_key(&violation.session));
+        let copy = Manifest::read(&manifest).and_then(|manifest| {
+            let (_, WatchedFile { digest, copied: place, stamp, .. }) = manifest.file(&path)?;
+            let bytes = copies::read(&copied, place.filter(|_| digest.as_ref() == Some(before))?).ok()?;
+            (content::digest(&bytes, &path, part, keys) == *before).then_some((bytes, *stamp))
+        });
+        let Some((bytes, stamp)) = copy else { return Ok(Restored::NoCopy) };
+        if !dry_run {
+            put_back(&path, &bytes, stamp).map_err(failed)?;
+        }
+        Ok(Restored::PutBack)
+    }
+
+    /// Accepts for a person what calls changed although they might not: the files are as they should be from now on.
+    ///
+    /// # Errors
+    ///
+    /// `state-not-saved`, `state-busy`, `state-unreadable`, `state-version`: the project's journal cannot be used.
+    pub fn keep_changes(&self, project: &Project) -> Result<(), Problem> {
+        let deadline = Deadline::new(LIMIT);
+        let (mut journal, mut state) = Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &deadline)?;
+        let sessions: Vec<String> = state.violations.iter().map(|violation| violation.session.clone()).collect();
+        let synced = ProjectChange::Synced(state.base + journal.seq() + 1);
+        let changes = vec![ProjectChange::Violations(Vec::new()), synced];
+        changes.iter().for_each(|change| state.apply(change));
+        let entry = Entry {
+            time: (self.now)(),
+            engine: env!("CARGO_PKG_VERSION").to_string(),
+            policy: journal.policy().to_string(),
+            event: json!({"event": "changes_accepted"}),
+            changes,
+            ..Entry::default()
+        };
+        journal.append(&entry, &state, Durability::Synced)?;
+        // The next call takes the files as they are.
+        for file in sessions.iter().flat_map(|session| files_of(project, &session_key(session))) {
+            let removed = disk().remove(&file);
+            removed.map_err(|error| Problem::new(Code::StateNotSaved, format!("`{}`: {error}", file.display())))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file as it was, with its permissions.
+fn put_back(path: &Path, bytes: &[u8], stamp: Option<Stamp>) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    // What took the place of the file is no file, or leads elsewhere.
+    if Stamp::of(path).is_some_and(|now| now.is_link()) {
+        disk().remove(path)?;
+    }
+    replace(path, bytes, Readers::Default)?;
+    #[cfg(unix)]
+    if let Some(stamp) = stamp {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(stamp.mode & 0o7777))?;
+    }
+    Ok(())
+}
