@@ -22,6 +22,7 @@ pub mod plan;
 pub mod reload;
 pub mod repair;
 pub mod replay;
+pub mod restore;
 pub mod rules;
 pub mod safety;
 pub mod schema;
@@ -116,6 +117,8 @@ commands! {
     Reload(reload);
     /// Go on where a journal is damaged or gone: set it aside, by what a person says was active
     Repair(repair);
+    /// Put back files that calls changed although they might not, or accept what they changed
+    Restore(restore);
     /// End a session whose client is gone
     End(end);
     /// Remove old state of ended sessions, in every project

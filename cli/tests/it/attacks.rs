@@ -115,10 +115,10 @@ fn play(world: &World, attack: &Attack, input: &Value, id: &str) -> &'static str
         shell(world, line);
     }
     let before = kept(world);
-    let passed = match (&attack.line, &attack.tool) {
+    let (passed, told) = match (&attack.line, &attack.tool) {
         (Some(line), None) => within(world, id, || {
             shell(world, line);
-            true
+            (true, String::new())
         }),
         (None, Some(tool)) if attack.within => {
             within(world, &format!("open-{id}"), || asked(world, attack, tool, input, id))
@@ -133,6 +133,7 @@ fn play(world: &World, attack: &Attack, input: &Value, id: &str) -> &'static str
         (false, _) => "denied",
         (true, true) => "stands",
         (true, false) if stands && rest(&after) == rest(&before) && next_stands(world, id) => "waits",
+        (true, false) if stands && told.contains("the guard depends on") && is_stopped(world, id) => "noticed",
         (true, false) => "through",
     }
 }
@@ -147,18 +148,32 @@ fn next_stands(world: &World, id: &str) -> bool {
     denied && String::from_utf8_lossy(&told.stdout).contains("stay in force")
 }
 
+/// Whether neither this session nor the next one can do more than read, because of what a call changed.
+fn is_stopped(world: &World, id: &str) -> bool {
+    let next = format!("next-{id}");
+    world.start(&next);
+    ["s", &next].into_iter().all(|session| {
+        let call = world.call(session, &format!("stopped-{session}"), "Bash", json!({"command": "make all"}));
+        matches!(reply(&call), Reply::Denied(text) if text.contains("forbidden-change"))
+    })
+}
+
+/// What is told with the result of a call.
+fn told(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 /// Does something while a call that can run programs is open.
-fn within(world: &World, id: &str, act: impl FnOnce() -> bool) -> bool {
+fn within(world: &World, id: &str, act: impl FnOnce() -> (bool, String)) -> (bool, String) {
     let input = json!({"command": "make all"});
     let open = world.call("s", id, "Bash", input.clone());
     assert!(!matches!(reply(&open), Reply::Denied(_)), "{open:?}");
-    let passed = act();
-    world.ok("s", id, "Bash", input);
-    passed
+    let (passed, said) = act();
+    (passed, said + &told(&world.ok("s", id, "Bash", input)))
 }
 
-/// Whether the call was let through; a shell line is then run.
-fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) -> bool {
+/// Whether the call was let through, and what is told of its result; a shell line is run in between.
+fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) -> (bool, String) {
     let session = attack.session.as_deref().unwrap_or("s");
     if attack.session.is_some() {
         world.start(session);
@@ -173,12 +188,13 @@ fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) ->
         None => world.frame(session, "PreToolUse", fields),
     };
     if matches!(reply(&answer), Reply::Denied(_)) {
-        return false;
+        return (false, String::new());
     }
-    if let Some(line) = input["command"].as_str() {
-        shell(world, line);
-    }
-    true
+    let Some(line) = input["command"].as_str().filter(|_| attack.frame.is_none()) else {
+        return (true, String::new());
+    };
+    shell(world, line);
+    (true, told(&world.ok(session, id, tool, input.clone())))
 }
 
 #[test]
@@ -195,7 +211,7 @@ fn every_attack_ends_as_the_table_says() {
             if outcome != attack.outcome {
                 wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
             }
-            if matches!(outcome, "through" | "waits") {
+            if matches!(outcome, "through" | "waits" | "noticed") {
                 world = self::world();
             }
         }

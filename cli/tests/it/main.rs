@@ -18,6 +18,7 @@ mod cmd;
 mod context_size;
 mod copilot_cli;
 mod doctor;
+mod effects;
 mod end;
 mod documents;
 mod exits;

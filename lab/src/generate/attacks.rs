@@ -33,13 +33,16 @@ pub(super) fn page() -> Result<Generated> {
          Made by `cargo xtask gen` from `{TABLE}`, which `cli/tests/it/attacks.rs` plays through the real binary in block mode.\n\n\
          `denied`: phasegate denies the call. `stands`: the call runs and changes nothing that is protected.\n\
          `waits`: the configs are changed, and neither this session nor the next goes by that until a person accepts it.\n\
+         `noticed`: what starts the guard is changed, which is found and named when the call ends, and no call of any session \
+         that does more than read passes until that is undone or accepted.\n\
          `through`: the attack defeats the guard or changes another protected file.\n\
          Programs with the user's rights can defeat the guard; another user account or managed settings prevent that.\n\n\
-         {} attacks: {} denied, {} stand, {} wait, {} get through.\n\n| attack | what happened | why |\n|---|---|---|\n",
+         {} attacks: {} denied, {} stand, {} wait, {} are noticed, {} get through.\n\n| attack | what happened | why |\n|---|---|---|\n",
         file.attack.len(),
         count("denied"),
         count("stands"),
         count("waits"),
+        count("noticed"),
         count("through"),
     );
     for attack in &file.attack {
