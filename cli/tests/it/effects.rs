@@ -337,3 +337,22 @@ fn a_look_at_200_files_of_5000() {
     };
     println!("a line that only reads: {:?}; one that runs a program: {:?}", timed("s", "ls"), timed("s", "./other"));
 }
+
+#[test]
+fn what_the_guard_compares_with_is_not_taken_away() {
+    for body in [
+        "rm \"$PHASEGATE_STATE_DIR\"/projects/*/effects/*; printf x > src/a.py",
+        "for f in \"$PHASEGATE_STATE_DIR\"/projects/*/effects/*; do cp \"$f\" n; cat n > \"$f\"; done; printf x > src/a.py",
+    ] {
+        let world = world("block");
+        tool(&world, "t0", "true");
+        let said = tool(&world, "t1", body);
+        assert!(said.contains("effects/") && said.contains("which the guard depends on"), "{body}: {said}");
+        assert!(is_stopped(&world, "t2"), "{body}");
+        world.run(&["restore"], 1);
+        assert!(is_stopped(&world, "t3"), "nothing is kept to compare with: {body}");
+        world.run(&["restore", "--keep"], 0);
+        assert!(!is_stopped(&world, "t4"), "{body}");
+        assert!(tool(&world, "t5", "printf y > src/a.py").contains("changed `src/a.py`"), "{body}");
+    }
+}

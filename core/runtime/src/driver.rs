@@ -26,12 +26,12 @@ use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 use serde_json::json;
 
+use self::effects::Watching;
 use crate::analysis::{self, Shell};
 use crate::audit;
 use crate::bounds;
 use crate::deadline::Deadline;
 use crate::decide::{Decided, decide};
-use crate::effects::manifest::Manifest;
 use crate::facts;
 use crate::failure_mode::Known;
 use crate::first_look::{FirstLook, first_look};
@@ -70,7 +70,7 @@ pub struct Driver<'a> {
     /// The commands of which the call that is decided would change what they obey.
     changes: BTreeSet<Readers>,
     /// What is watched, as the look before this event left it.
-    watched: Option<Manifest>,
+    watched: Option<Watching>,
 }
 
 /// What a driver has loaded: a process that stays keeps it between events.
@@ -200,8 +200,8 @@ impl<'a> Driver<'a> {
             let before = self.loaded.own.snapshot.distrusted.iter().copied();
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
+        self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
-        self.watch(&event, &outcome);
         self.tell_of_skill(&event, &mut outcome);
         if let Some(text) = self.notice.take() {
             outcome.result.get_or_insert_with(|| json!({"text": text}));

@@ -17,10 +17,10 @@ use serde_json::json;
 use crate::deadline::{Deadline, LIMIT};
 use crate::effects::manifest::{Manifest, WatchedFile};
 use crate::effects::stamp::Stamp;
-use crate::effects::{content, copies, files_of};
+use crate::effects::{content, copies, copies_file, manifest_file};
 use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
-use crate::snapshot::{ProjectChange, ProjectSnapshot, Violation};
+use crate::snapshot::{ProjectChange, ProjectSnapshot, SessionSnapshot, Violation};
 
 /// What becomes of a file that a call changed although it might not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,7 @@ impl Runtime {
     /// What is watched in a session; `None`: no call of it ran that may do more than read.
     #[must_use]
     pub fn watch_report(&self, project: &Project, session: &str) -> Option<WatchReport> {
-        let [path, _] = files_of(project, &session_key(session));
-        let manifest = Manifest::read(&path)?;
+        let manifest = manifest_of(project, session)?;
         let (files, folders) = (manifest.files(), manifest.folders.len());
         Some(WatchReport { files, folders, capped: manifest.capped })
     }
@@ -103,8 +102,8 @@ impl Runtime {
             }
             return Ok(Restored::Removed);
         };
-        let [manifest, copied] = files_of(project, &session_key(&violation.session));
-        let copy = Manifest::read(&manifest).and_then(|manifest| {
+        let copied = copies_file(project, &session_key(&violation.session));
+        let copy = manifest_of(project, &violation.session).and_then(|manifest| {
             let (_, WatchedFile { digest, copied: place, stamp, .. }) = manifest.file(&path)?;
             let bytes = copies::read(&copied, place.filter(|_| digest.as_ref() == Some(before))?).ok()?;
             (content::digest(&bytes, &path, part, keys) == *before).then_some((bytes, *stamp))
@@ -124,9 +123,10 @@ impl Runtime {
     pub fn keep_changes(&self, project: &Project) -> Result<(), Problem> {
         let deadline = Deadline::new(LIMIT);
         let (mut journal, mut state) = Journal::open::<ProjectSnapshot>(&FileStore, &project.journal(), &deadline)?;
-        let sessions: Vec<String> = state.violations.iter().map(|violation| violation.session.clone()).collect();
         let synced = ProjectChange::Synced(state.base + journal.seq() + 1);
-        let changes = vec![ProjectChange::Violations(Vec::new()), synced];
+        // The next call takes the files as they are.
+        let kept = ProjectChange::ChangesKept(state.changes_kept.saturating_add(1));
+        let changes = vec![ProjectChange::Violations(Vec::new()), kept, synced];
         changes.iter().for_each(|change| state.apply(change));
         let entry = Entry {
             time: (self.now)(),
@@ -136,14 +136,15 @@ impl Runtime {
             changes,
             ..Entry::default()
         };
-        journal.append(&entry, &state, Durability::Synced)?;
-        // The next call takes the files as they are.
-        for file in sessions.iter().flat_map(|session| files_of(project, &session_key(session))) {
-            let removed = disk().remove(&file);
-            removed.map_err(|error| Problem::new(Code::StateNotSaved, format!("`{}`: {error}", file.display())))?;
-        }
-        Ok(())
+        Ok(journal.append(&entry, &state, Durability::Synced)?)
     }
+}
+
+/// The manifest of a session, as its journal names it.
+fn manifest_of(project: &Project, session: &str) -> Option<Manifest> {
+    let last = read_last::<SessionSnapshot>(&FileStore, &project.session_journal(session)).ok()??;
+    let number = last.state.watch?.number;
+    Manifest::read(&manifest_file(project, &session_key(session), number))
 }
 
 /// Writes a file as it was, with its permissions.

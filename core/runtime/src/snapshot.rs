@@ -74,6 +74,21 @@ pub struct SessionSnapshot {
     /// The sessions of other projects whose agents started the client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<String>,
+    /// Where the manifest of the watched files is (rules 4.11).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchMark>,
+}
+
+/// Which file holds the manifest of a session's watched files, and how it was left: a file that is otherwise was changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WatchMark {
+    /// How often it was written.
+    pub number: u64,
+    /// What the system said of it then.
+    pub stamp: String,
+    /// How often a person had accepted changes in the project.
+    pub kept: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -122,6 +137,9 @@ pub struct ProjectSnapshot {
     /// The files that calls changed although they might not, until they are as they were or a person accepts that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
+    /// How often a person accepted such changes: what was watched before is then taken as it is.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub changes_kept: u64,
 }
 
 /// A file that a call changed although it might not, as it was seen after the call.
@@ -239,6 +257,8 @@ pub enum SessionChange {
     Unproven(BTreeSet<String>),
     /// The sessions of other projects that the client is below.
     Outer(Vec<String>),
+    /// Where the manifest of the watched files is.
+    Watch(Option<WatchMark>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -286,6 +306,8 @@ pub enum ProjectChange {
     Programs(Vec<GuardFile>),
     /// The files that calls changed although they might not.
     Violations(Vec<Violation>),
+    /// How often a person accepted such changes.
+    ChangesKept(u64),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -309,6 +331,7 @@ impl Tagged for SessionChange {
             "distrusted" => Self::Distrusted(map.next_value()?),
             "unproven" => Self::Unproven(map.next_value()?),
             "outer" => Self::Outer(map.next_value()?),
+            "watch" => Self::Watch(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -337,6 +360,7 @@ impl Tagged for ProjectChange {
             "unjudged" => Self::Unjudged(map.next_value()?),
             "programs" => Self::Programs(map.next_value()?),
             "violations" => Self::Violations(map.next_value()?),
+            "changes_kept" => Self::ChangesKept(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -369,6 +393,7 @@ impl SessionSnapshot {
             SessionChange::Distrusted(readers) => self.distrusted == *readers,
             SessionChange::Unproven(servers) => self.unproven == *servers,
             SessionChange::Outer(sessions) => self.outer == *sessions,
+            SessionChange::Watch(mark) => self.watch == *mark,
         }
     }
 }
@@ -394,6 +419,7 @@ impl JournalState for SessionSnapshot {
             SessionChange::Distrusted(readers) => self.distrusted.clone_from(readers),
             SessionChange::Unproven(servers) => self.unproven.clone_from(servers),
             SessionChange::Outer(sessions) => self.outer.clone_from(sessions),
+            SessionChange::Watch(mark) => self.watch.clone_from(mark),
         }
     }
 }
@@ -425,6 +451,7 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
             ProjectChange::Programs(programs) => self.programs.clone_from(programs),
             ProjectChange::Violations(violations) => self.violations.clone_from(violations),
+            ProjectChange::ChangesKept(times) => self.changes_kept = *times,
         }
     }
 }
@@ -453,6 +480,7 @@ mod tests {
             ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
             ProjectChange::Programs(GuardFile::own().into_iter().cloned().collect()),
             ProjectChange::Violations(Vec::new()),
+            ProjectChange::ChangesKept(1),
             ProjectChange::Engine(engine()),
         ];
         let session = [
@@ -471,6 +499,7 @@ mod tests {
             SessionChange::Distrusted([Readers::Programs].into()),
             SessionChange::Unproven(["s".to_string()].into()),
             SessionChange::Outer(vec!["s".to_string()]),
+            SessionChange::Watch(Some(WatchMark { number: 1, stamp: "1 2".into(), kept: 3 })),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

@@ -18,17 +18,23 @@ use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
 use crate::effects::copies::Copies;
 use crate::effects::look::{Ground, Seen};
-use crate::effects::manifest::{Background, Manifest};
+use crate::effects::manifest::{Background, Manifest, mark_of};
 use crate::effects::stamp::{Stamp, nanos};
-use crate::effects::{content, files_of, watched};
+use crate::effects::{content, copies_file, manifest_file, watched};
 use crate::paths::display;
 use crate::project::session_key;
-use crate::snapshot::{ProjectChange, Violation};
+use crate::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
 
 /// The most files that a project keeps as changed although they might not be.
 const MAX_VIOLATIONS: usize = 64;
 /// The most files that a notice names.
 const MAX_NAMED: usize = 3;
+
+/// What is watched, between a look and the record of the event.
+pub(super) struct Watching {
+    manifest: Manifest,
+    copies: Copies,
+}
 
 /// What a look leads to for the file that it found.
 enum Found {
@@ -46,29 +52,60 @@ impl Driver<'_> {
         self.store.is_on_disk()
     }
 
-    fn effect_files(&self) -> [PathBuf; 2] {
-        files_of(&self.project, &session_key(&self.session))
-    }
-
     /// Looks at what changed since the last look, before the event is decided, and notes whose doing it is.
     pub(super) fn look_at_effects(&mut self, event: &Event) {
         self.watched = None;
         if !self.looks_at_effects() || !is_due(event) {
             return;
         }
-        let [path, copied] = self.effect_files();
+        let kept = self.loaded.shared.snapshot.changes_kept;
+        let Some(mark) = self.loaded.own.snapshot.watch.clone().filter(|mark| mark.kept == kept) else { return };
+        let key = session_key(&self.session);
+        let path = manifest_file(&self.project, &key, mark.number);
+        if mark_of(&path).as_ref() != Some(&mark.stamp) {
+            self.note_lost(event, path);
+            return;
+        }
         let Some(mut manifest) = Manifest::read(&path) else { return };
         let open: Vec<PathBuf> = self.open_violations();
-        let ground = self.ground(&open);
-        let seen = manifest.look(&ground);
+        let seen = manifest.look(&self.ground(&open));
+        let mut copies = Copies::new(copies_file(&self.project, &key));
         if !seen.is_empty() {
-            let mut copies = Copies::new(copied);
             let new = seen.into_iter().filter(|one| !open.contains(&one.path)).collect();
             self.note_effects(event, &mut manifest, new, &mut copies);
-            kept("copies", copies.write());
         }
-        kept("manifest", manifest.write(&path));
-        self.watched = Some(manifest);
+        self.watched = Some(Watching { manifest, copies });
+    }
+
+    /// Notes that the manifest is not as it was left: what changed since then cannot be told.
+    fn note_lost(&mut self, event: &Event, path: PathBuf) {
+        let suspects = Suspects::of(self, event, None);
+        let lost = Seen::lost(path);
+        match self.judge_effect(&suspects, &lost) {
+            Found::Violation(violation) => self.add_violations(vec![*violation]),
+            Found::Told(text) => self.tell_all(vec![text]),
+            Found::Fine => {}
+        }
+        self.loaded.own.change(SessionChange::Watch(None));
+    }
+
+    /// Writes what is watched, as the record of this event will say.
+    fn save_watch(&mut self, mut watching: Watching) {
+        kept("copies", watching.copies.write());
+        if !watching.manifest.dirty {
+            return;
+        }
+        let key = session_key(&self.session);
+        let last = self.loaded.own.snapshot.watch.as_ref().map_or(0, |mark| mark.number);
+        let number = last.saturating_add(1);
+        let written = watching.manifest.write(&manifest_file(&self.project, &key, number));
+        match written {
+            Ok(stamp) => {
+                let mark = WatchMark { number, stamp, kept: self.loaded.shared.snapshot.changes_kept };
+                self.loaded.own.change(SessionChange::Watch(Some(mark)));
+            }
+            Err(error) => kept("manifest", Err(error)),
+        }
     }
 
     fn note_effects(&mut self, event: &Event, manifest: &mut Manifest, seen: Vec<Seen>, copies: &mut Copies) {
@@ -88,6 +125,10 @@ impl Driver<'_> {
         if violations.is_empty() {
             return;
         }
+        self.add_violations(violations);
+    }
+
+    fn add_violations(&mut self, violations: Vec<Violation>) {
         let texts = violations.iter().map(|one| accused(&one.change)).collect();
         self.tell_all(texts);
         self.tell(
@@ -179,37 +220,43 @@ impl Driver<'_> {
         }
     }
 
-    /// Begins to watch before a call runs that may do more than read.
+    /// Begins to watch before a call runs that may do more than read, and keeps what is watched.
     pub(super) fn watch(&mut self, event: &Event, outcome: &Outcome) {
-        let EventKind::ToolCall { id, input, background, .. } = &event.kind else { return };
+        let watching = self.watched.take();
+        if let Some(watching) = self.with_call(event, outcome, watching) {
+            self.save_watch(watching);
+        }
+    }
+
+    fn with_call(&self, event: &Event, outcome: &Outcome, watching: Option<Watching>) -> Option<Watching> {
+        let EventKind::ToolCall { id, input, background, .. } = &event.kind else { return watching };
         let passes = outcome.decision.as_ref().is_none_or(|decision| decision.effect < Effect::Deny);
         if !self.looks_at_effects() || !passes || event.labels().is_none_or(|labels| only_reads(&labels)) {
-            return;
+            return watching;
         }
-        let [path, copied] = self.effect_files();
-        let globs = forbidden_paths(&self.loaded.own.policy, &self.state);
+        let state = outcome.state_after(&self.state);
+        let globs = forbidden_paths(&self.loaded.own.policy, &state);
         let globs: Vec<String> = globs.into_iter().map(String::from).collect();
-        let earlier = self.watched.take();
-        let fits = earlier.as_ref().is_some_and(|manifest| manifest.globs == globs);
-        let mut manifest = match earlier {
-            Some(manifest) if fits => manifest,
+        let mut watching = match watching {
+            Some(watching) if watching.manifest.globs == globs => watching,
             earlier => {
                 let logs = self.audit_logs();
                 let places = self.runtime.protected(Some(&self.project.root), &logs).watched();
                 let open = self.open_violations();
-                let mut copies = Copies::new(copied);
+                let (earlier, copies) = earlier.map(|one| (one.manifest, one.copies)).unzip();
+                let path = || copies_file(&self.project, &session_key(&self.session));
+                let mut copies = copies.unwrap_or_else(|| Copies::new(path()));
                 let manifest = watched::begin(globs, places, earlier.as_ref(), &self.ground(&open), &mut copies);
-                kept("copies", copies.write());
-                manifest
+                Watching { manifest, copies }
             }
         };
         let line = input.get("command").and_then(Value::as_str).unwrap_or_default();
         if *background || goes_on(line) {
             let since = event.time.unwrap_or_default();
-            manifest.background = Some(Background { since, id: id.clone() });
-            manifest.dirty = true;
+            watching.manifest.background = Some(Background { since, id: id.clone() });
+            watching.manifest.dirty = true;
         }
-        kept("manifest", manifest.write(&path));
+        Some(watching)
     }
 
     fn ground<'g>(&'g self, open: &'g [PathBuf]) -> Ground<'g> {

@@ -45,7 +45,7 @@ impl Copies {
     }
 
     /// Writes what was added. A copy that a crash cuts off is found by its digest.
-    pub(crate) fn write(self) -> io::Result<()> {
+    pub(crate) fn write(&mut self) -> io::Result<()> {
         if self.added.is_empty() {
             return Ok(());
         }
@@ -53,7 +53,7 @@ impl Copies {
             disk().make_folder(folder)?;
         }
         let mut file = disk().open(&self.path)?;
-        disk().append(&mut file, &self.path, &self.added)
+        disk().append(&mut file, &self.path, &std::mem::take(&mut self.added))
     }
 }
 

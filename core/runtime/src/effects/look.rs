@@ -11,7 +11,7 @@ use super::copies::Copies;
 use super::ignores::Ignores;
 use super::listing::Names;
 use super::manifest::{Folder, Manifest, Rule, WatchedFile};
-use super::stamp::Stamp;
+use super::stamp::{OpenFolder, Stamp};
 use super::{MAX_FILES, MAX_FOLDERS};
 
 /// The most bytes that one look reads.
@@ -42,6 +42,14 @@ pub(crate) struct Seen {
     at: (usize, usize),
     stamp: Option<Stamp>,
     bytes: Option<Vec<u8>>,
+}
+
+impl Seen {
+    /// A file of the guard's state that is not as it was left.
+    pub(crate) fn lost(path: PathBuf) -> Self {
+        let before = Some("lost".to_owned());
+        Self { path, part: Some(Part::State), before, after: None, at: (0, 0), stamp: None, bytes: None }
+    }
 }
 
 impl Manifest {
@@ -96,9 +104,9 @@ impl Manifest {
     fn compare(&mut self, at: usize, ground: &Ground<'_>, read: &mut u64, seen: &mut Vec<Seen>) {
         let Some(folder) = self.folders.get_mut(at) else { return };
         let part = folder.rule.part();
+        let opened = OpenFolder::new(&folder.path);
         for (number, file) in folder.files.iter_mut().enumerate() {
-            let path = folder.path.join(&file.name);
-            let stamp = Stamp::of(&path).filter(|stamp| !stamp.is_folder());
+            let stamp = opened.stamp(&file.name).filter(|stamp| !stamp.is_folder());
             let same = match (&stamp, &file.stamp) {
                 (Some(now), Some(kept)) => now.same(kept),
                 (now, kept) => now.is_none() && kept.is_none(),
@@ -106,6 +114,7 @@ impl Manifest {
             if same && (stamp.is_some() || file.digest.is_none()) {
                 continue;
             }
+            let path = folder.path.join(&file.name);
             let mut content = None;
             if let Some(stamp) = stamp {
                 *read = read.saturating_add(stamp.size.min(content::MAX_BYTES));

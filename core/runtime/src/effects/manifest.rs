@@ -106,11 +106,8 @@ impl Manifest {
         text::parse(&text)
     }
 
-    /// Writes the manifest, if it changed. It need not outlive a crash of the machine: a damaged one counts for none.
-    pub(crate) fn write(&mut self, path: &Path) -> io::Result<()> {
-        if !self.dirty {
-            return Ok(());
-        }
+    /// Writes the manifest: what the system then says of the file. It need not outlive a crash of the machine.
+    pub(crate) fn write(&mut self, path: &Path) -> io::Result<String> {
         if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
             disk().make_folder(folder)?;
         }
@@ -118,7 +115,7 @@ impl Manifest {
         disk().cut(&file, path, 0)?;
         disk().append(&mut file, path, text::print(self).as_bytes())?;
         self.dirty = false;
-        Ok(())
+        mark_of(path).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     pub(crate) fn files(&self) -> usize {
@@ -131,4 +128,11 @@ impl Manifest {
         let here = self.folders.iter().filter(|one| one.path == folder);
         here.flat_map(|one| one.files.iter().map(move |file| (one, file))).find(|(_, file)| file.name == name)
     }
+}
+
+/// What the system says of a file of the state, so that a change by another hand shows.
+pub(crate) fn mark_of(path: &Path) -> Option<String> {
+    let mut mark = String::new();
+    Stamp::of(path)?.write(&mut mark);
+    Some(mark)
 }

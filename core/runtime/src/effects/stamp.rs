@@ -26,12 +26,11 @@ impl Stamp {
     pub(crate) fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt as _;
         let data = path.symlink_metadata().ok()?;
-        let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
         Some(Self {
             inode: data.ino(),
             size: data.size(),
-            modified: nanos(data.mtime(), data.mtime_nsec()),
-            changed: nanos(data.ctime(), data.ctime_nsec()),
+            modified: in_nanos(data.mtime(), data.mtime_nsec()),
+            changed: in_nanos(data.ctime(), data.ctime_nsec()),
             mode: data.mode(),
         })
     }
@@ -87,6 +86,61 @@ impl Stamp {
             mode: words.next()?.parse().ok()?,
         })
     }
+}
+
+/// A folder whose files are looked at one after another: open, so that nothing walks to each of them from the root.
+pub(crate) struct OpenFolder<'a> {
+    path: &'a Path,
+    /// Whether there is no such folder, and so no file in it.
+    gone: bool,
+    #[cfg(target_os = "linux")]
+    opened: Option<std::os::fd::OwnedFd>,
+}
+
+impl<'a> OpenFolder<'a> {
+    #[cfg(target_os = "linux")]
+    pub(crate) fn new(path: &'a Path) -> Self {
+        use rustix::fs::{Mode, OFlags, open};
+        use rustix::io::Errno;
+        let opened = open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+        let gone = matches!(opened, Err(Errno::NOENT | Errno::NOTDIR));
+        Self { path, gone, opened: opened.ok() }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn new(path: &'a Path) -> Self {
+        Self { path, gone: !path.is_dir() }
+    }
+
+    /// Of a file in it.
+    pub(crate) fn stamp(&self, name: &str) -> Option<Stamp> {
+        if self.gone {
+            return None;
+        }
+        #[cfg(target_os = "linux")]
+        if let Some(opened) = &self.opened {
+            use rustix::fs::{AtFlags, StatxFlags, statx};
+            let data = statx(opened, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS);
+            return match data {
+                Ok(data) => Some(Stamp {
+                    inode: data.stx_ino,
+                    size: data.stx_size,
+                    modified: in_nanos(data.stx_mtime.tv_sec, data.stx_mtime.tv_nsec.into()),
+                    changed: in_nanos(data.stx_ctime.tv_sec, data.stx_ctime.tv_nsec.into()),
+                    mode: data.stx_mode.into(),
+                }),
+                // A kernel without this call.
+                Err(rustix::io::Errno::NOSYS) => Stamp::of(&self.path.join(name)),
+                Err(_) => None,
+            };
+        }
+        Stamp::of(&self.path.join(name))
+    }
+}
+
+#[cfg(unix)]
+fn in_nanos(seconds: i64, rest: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(rest)
 }
 
 /// The bits of a mode that say what it is the mode of.

@@ -209,7 +209,8 @@ mod tests {
         for globs in [&["src/**"][..], &["**/src/**/*.py"], &["**/f4*.py"]] {
             let manifest = world.begin(globs);
             std::thread::sleep(Duration::from_millis(200));
-            let path = world.root().join("manifest");
+            let elsewhere = tempfile::tempdir().unwrap();
+            let path = elsewhere.path().join("manifest");
             let mut first = manifest.clone();
             first.look(&world.ground(&[]));
             first.write(&path).unwrap();
