@@ -1,6 +1,6 @@
 //! Putting back what calls changed although they might not, and accepting it for a person (rules 4.11).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
 use phasegate_core::analysis::Part;
@@ -79,7 +79,8 @@ impl Runtime {
         Some(WatchReport { files, folders, capped: manifest.capped })
     }
 
-    /// Puts back a file that a call changed although it might not; with `dry_run`, only says what would become of it.
+    /// Puts back a file that a call changed although it might not; with `dry_run`, only says what would become of it. What the
+    /// call made of it is kept beside the copies.
     ///
     /// # Errors
     ///
@@ -96,9 +97,13 @@ impl Runtime {
         let failed = |error: std::io::Error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be put back: {error}", path.display()))
         };
+        let aside = || match stamp.filter(Stamp::is_file) {
+            Some(_) => std::fs::copy(&path, replaced_file(project, violation)).map(drop),
+            None => Ok(()),
+        };
         let Some(before) = &violation.before else {
             if !dry_run {
-                disk().remove(&path).map_err(failed)?;
+                aside().and_then(|()| disk().remove(&path)).map_err(failed)?;
             }
             return Ok(Restored::Removed);
         };
@@ -110,7 +115,7 @@ impl Runtime {
         });
         let Some((bytes, stamp)) = copy else { return Ok(Restored::NoCopy) };
         if !dry_run {
-            put_back(&path, &bytes, stamp).map_err(failed)?;
+            aside().and_then(|()| put_back(&path, &bytes, stamp)).map_err(failed)?;
         }
         Ok(Restored::PutBack)
     }
@@ -138,6 +143,13 @@ impl Runtime {
         };
         Ok(journal.append(&entry, &state, Durability::Synced)?)
     }
+}
+
+/// Where what a call made of a file is kept, once the file is put back.
+#[must_use]
+pub fn replaced_file(project: &Project, violation: &Violation) -> PathBuf {
+    let name = violation.after.as_deref().unwrap_or_default();
+    copies_file(project, &session_key(&violation.session)).with_extension(name)
 }
 
 /// The manifest of a session, as its journal names it.

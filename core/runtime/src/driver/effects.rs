@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
 use phasegate_core::builtin_tools::builtin_labels;
 use phasegate_core::effects::{forbidden_paths, still_forbids};
@@ -21,8 +22,10 @@ use crate::effects::look::{Ground, Seen};
 use crate::effects::manifest::{Background, Manifest, mark_of};
 use crate::effects::stamp::{Stamp, nanos};
 use crate::effects::{content, copies_file, manifest_file, watched};
+use crate::hook_installation::unguarded;
 use crate::paths::display;
 use crate::project::session_key;
+use crate::restore::Restored;
 use crate::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
 
 /// The most files that a project keeps as changed although they might not be.
@@ -122,10 +125,40 @@ impl Driver<'_> {
             }
         }
         self.tell_all(told);
-        if violations.is_empty() {
-            return;
+        let violations = self.put_back_what_starts(violations);
+        if !violations.is_empty() {
+            self.add_violations(violations);
         }
-        self.add_violations(violations);
+    }
+
+    /// Puts back at once what calls changed of the guard's own, where the client would not start the guard any more: of the
+    /// next session's calls nobody would be asked. The violations that remain.
+    fn put_back_what_starts(&mut self, violations: Vec<Violation>) -> Vec<Violation> {
+        let (own, mut rest): (Vec<_>, Vec<_>) = violations.into_iter().partition(|one| one.change.by.is_none());
+        if own.is_empty() || self.loaded.own.snapshot.unwired.is_some() || !self.is_unguarded() {
+            rest.extend(own);
+            return rest;
+        }
+        let mut told = Vec::new();
+        for violation in own {
+            match self.runtime.restore(&self.project, &violation, false) {
+                Ok(Restored::PutBack | Restored::Removed) => told.push(format!(
+                    "{}, so that nothing would start the guard; it is put back as it was before that call",
+                    accused(&violation.change)
+                )),
+                Ok(Restored::Same | Restored::NoCopy) | Err(_) => rest.push(violation),
+            }
+        }
+        self.tell_all(told);
+        rest
+    }
+
+    /// Whether the client's settings, as they are now, would not start the guard.
+    fn is_unguarded(&self) -> bool {
+        let clients = &self.runtime.platforms.places().clients;
+        let client = clients.iter().find(|client| Some(client.adapter.id()) == self.client.as_deref());
+        let (locations, root) = (&self.runtime.locations, &self.project.root);
+        client.is_some_and(|client| unguarded(client.adapter, locations, root, InstallScope::Project).is_some())
     }
 
     fn add_violations(&mut self, violations: Vec<Violation>) {
@@ -299,12 +332,12 @@ fn kept(what: &str, written: io::Result<()>) {
     }
 }
 
-/// Whether a look is due before an event: a call that may do more than read begins or ended, or the agent's turn ends.
+/// Whether a look is due before an event: a call that may do more than read begins or ended, or the agent's turn or session ends.
 fn is_due(event: &Event) -> bool {
     match &event.kind {
         EventKind::ToolCall { .. } => event.labels().is_some_and(|labels| !only_reads(&labels)),
         EventKind::ToolResult { tool, .. } => tool.as_deref().is_none_or(|tool| !only_reads(&builtin_labels(tool))),
-        EventKind::Stop { .. } => true,
+        EventKind::Stop { .. } | EventKind::SessionEnd {} => true,
         _ => false,
     }
 }
