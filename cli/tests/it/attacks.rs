@@ -1,6 +1,7 @@
 //! The attacks on the guard, as data: what came of each is what the table says, no better and no worse.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
@@ -85,6 +86,13 @@ fn world() -> World {
     world
 }
 
+/// Makes a folder what another one is.
+fn copy(from: &Path, to: &Path) {
+    let line = "chmod -R u+rwX \"$2\" && find \"$2\" -mindepth 1 -maxdepth 1 -exec rm -rf {} + && cp -a \"$1/.\" \"$2\"";
+    let copied = Command::new("sh").args(["-c", line, "sh"]).args([from, to]).status().unwrap();
+    assert!(copied.success(), "{} to {}", from.display(), to.display());
+}
+
 /// Runs a line as a program of the agent would.
 fn shell(world: &World, line: &str) {
     let bin = world.program().parent().unwrap().display().to_string();
@@ -96,7 +104,9 @@ fn shell(world: &World, line: &str) {
 /// Whether a call that the skill forbids is denied.
 fn stands(world: &World) -> bool {
     let input = json!({"file_path": "notes.md", "old_string": "x", "new_string": "y"});
-    matches!(reply(&world.call("s", "probe", "Edit", input)), Reply::Denied(_))
+    // Another program in the guard's place answers as it likes.
+    let answer = world.call("s", "probe", "Edit", input);
+    matches!(answer.status.code(), Some(0 | 2)) && matches!(reply(&answer), Reply::Denied(_))
 }
 
 /// The current content of all protected paths.
@@ -202,7 +212,9 @@ fn every_attack_ends_as_the_table_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/attacks/attacks.toml");
     let file: File = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert!(file.attack.len() >= 40, "{}", file.attack.len());
-    let mut world = world();
+    let world = world();
+    let (folder, kept) = (world.root().parent().unwrap().to_path_buf(), tempfile::tempdir().unwrap());
+    copy(&folder, kept.path());
     let mut wrong = Vec::new();
     for (at, attack) in file.attack.iter().enumerate() {
         assert!(!attack.why.is_empty(), "{}", attack.what);
@@ -212,11 +224,11 @@ fn every_attack_ends_as_the_table_says() {
                 wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
             }
             if matches!(outcome, "through" | "waits" | "noticed") {
-                world = self::world();
+                copy(kept.path(), &folder);
             }
         }
         if attack.prepare.is_some() {
-            world = self::world();
+            copy(kept.path(), &folder);
         }
     }
     world.start("free");

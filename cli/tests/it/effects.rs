@@ -299,6 +299,35 @@ fn what_the_guard_depends_on_stops_every_call() {
     }
 }
 
+/// Without the hooks nobody would be asked in the next session, so that a denial would come too late.
+#[test]
+fn settings_without_which_nothing_starts_the_guard_are_put_back_at_once() {
+    for (body, path) in [
+        ("printf '{}' | tee .claude/settings.json > ~/.claude/settings.json", ".claude/settings.json"),
+        ("printf '{\"disableAllHooks\": true}' > .claude/settings.local.json", ".claude/settings.local.json"),
+        (
+            "mkdir -p a/.claude && printf '{\"disableAllHooks\": true}' > a/.claude/settings.local.json && \
+             tar cf a.tar -C a .claude && tar xf a.tar",
+            ".claude/settings.local.json",
+        ),
+    ] {
+        let world = world("block").with_client();
+        world.install_program();
+        world.run(&["init", "claude-code", "--mode", "block"], 0);
+        world.start("s");
+        let kept = text(&world, path);
+        assert_eq!(tool(&world, "t0", "true"), "", "{body}");
+        let said = tool(&world, "t1", body);
+        assert!(
+            said.contains(&format!("`./tool` (t1) changed `{path}`")) && said.contains("put back"),
+            "{body}: {said}"
+        );
+        assert_eq!(text(&world, path), kept, "{body}");
+        assert!(!is_stopped(&world, "t2"), "{body}");
+        assert!(world.run(&["restore", "--list"], 0).contains("no call changed"), "{body}");
+    }
+}
+
 #[test]
 fn what_the_client_itself_writes_and_what_is_accepted_first_stop_nothing() {
     let world = world("block");

@@ -264,14 +264,7 @@ impl<'a> Driver<'a> {
             analysis::name_paths(&mut event, root);
         }
         analysis::tell_content(&mut event, root, &|| self.loaded.own.policy.asks_what_was_written());
-        let unproven = &self.loaded.own.snapshot.unproven;
-        if !unproven.is_empty() {
-            let server = event.call().and_then(|call| call.tool.server);
-            let is_unproven = server.is_some_and(|server| is_among(unproven, &server));
-            if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
-                analysis.unproven = is_unproven;
-            }
-        }
+        self.mark_unproven(&mut event);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone().into(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;
@@ -285,6 +278,16 @@ impl<'a> Driver<'a> {
         let keep = |skill: &Skill| if open { Ok(()) } else { policies.keep(skill) };
         let decided = decide(&mut self.loaded.own.policy, &self.state, &event, gather, keep)?;
         Ok((event, decided))
+    }
+
+    /// Notes in a call whether its server is started in another way than a person accepted.
+    fn mark_unproven(&self, event: &mut Event) {
+        let unproven = &self.loaded.own.snapshot.unproven;
+        let server = event.call().and_then(|call| call.tool.server).filter(|_| !unproven.is_empty());
+        let is_unproven = server.is_some_and(|server| is_among(unproven, &server));
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.unproven = is_unproven;
+        }
     }
 
     /// The events of a frame, completed: the session's lineage, if they begin it, and before them the runs that it joins.

@@ -7,7 +7,6 @@ mod snapshot;
 pub(crate) mod protected_path;
 pub(crate) mod pattern;
 pub(crate) mod places;
-mod descendants;
 mod named_files;
 mod start_files;
 
@@ -19,12 +18,10 @@ use std::sync::Arc;
 use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
 use phasegate_core::policy::Mode;
-use phasegate_shell::{Pattern, Piece};
 
 use self::named_files::NamedFiles;
-use self::pattern::{anchored, heads, stands_for};
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
-use self::protected_path::{Change, Folded, ProtectedPath, Reach, existing, files, fold, inner};
+use self::protected_path::{Change, Folded, ProtectedPath, Reach, files, fold};
 use crate::effects::watched::{WatchedPlace, WatchedReach};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
@@ -167,6 +164,20 @@ impl<'a> Protected<'a> {
         below.iter().find_map(place).map(|place| place.part)
     }
 
+    /// The places of the guard's program below a folder, as paths from there.
+    pub(crate) fn programs_below(&self, folder: &Path) -> Vec<&Path> {
+        let programs = self.places.paths.iter().filter(|place| place.part == Part::Program);
+        programs
+            .filter_map(|place| place.path.strip_prefix(folder).ok())
+            .filter(|path| *path != Path::new(""))
+            .collect()
+    }
+
+    /// Whether the project is a guarded one.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// The clients of the platforms, in a guarded project.
     pub(crate) fn clients(&self) -> &'a [Client] {
         if self.root.is_some() { &self.sources.platforms.clients } else { &[] }
@@ -252,43 +263,6 @@ impl<'a> Protected<'a> {
     /// The user's home folder, as a text; empty where it is none.
     pub(crate) fn home(&self) -> &str {
         self.sources.locations.home.to_str().unwrap_or_default()
-    }
-
-    /// The part that a path known only in part can stand for, seen from the folder `base`: where it can stand for the
-    /// place of one, and what is known of it holds a name of that place, or is a pattern of names.
-    pub(crate) fn could_mean(&self, path: &Pattern, change: Change, base: &Path) -> Option<Part> {
-        let text = |piece: &Piece| if let Piece::Text(text) = piece { fold(text) } else { "/".to_string() };
-        let known: String = path.0.iter().map(text).collect();
-        let loose = path.0.contains(&Piece::Any);
-        let searched = path.0.contains(&Piece::Tree);
-        let anchored = anchored(path, base, self.home());
-        let heads = heads(&anchored);
-        let stands = |path: &Pattern, name: &str| stands_for(path, &fold(name), &fold(self.home()));
-        let fits = |place: &Path, reach| {
-            let names = [Some(place), place.strip_prefix(base).ok()];
-            let mut names = names.into_iter().flatten().filter_map(Path::to_str);
-            let below = |name: &str| reach == Reach::Tree && heads.iter().any(|head| stands(head, name));
-            names.any(|name| stands(&anchored, name) || below(name))
-        };
-        let named = |place: &Path| {
-            let last = |path: &Path| path.file_name().map(|name| fold(&name.to_string_lossy()));
-            !loose || last(place).is_some_and(|name| known.contains(&name))
-        };
-        // A file name pattern removes only existing files, and a search finds only those.
-        let there = |place: &Path| (change != Change::Remove && !searched) || place.symlink_metadata().is_ok();
-        self.places.paths.iter().filter(|place| there(&place.path)).find_map(|protected| {
-            let (place, reach) = (&protected.path, protected.reach);
-            let inner = if searched { existing(place, reach) } else { inner(place, reach) };
-            let reach = if searched { Reach::Alone } else { reach };
-            let above = place.ancestors().skip(1).filter(|_| change == Change::Remove);
-            let found = above.into_iter().any(|place| named(place) && fits(place, Reach::Alone))
-                || (named(place) && fits(place, reach))
-                || inner.iter().any(|place| named(place) && fits(place, Reach::Alone));
-            if found && self.is_of_others(protected) {
-                self.note_others();
-            }
-            found.then_some(protected.part)
-        })
     }
 
     /// The part that a text names, if the text is neither a command nor a path: by the names of protected paths.

@@ -18,6 +18,9 @@ const CALLS: [&str; 8] = ["arguments", "args", "params", "parameters", "input", 
 /// How many times a text may be JSON that holds a text that is JSON.
 const MAX_JSON_DEPTH: usize = 4;
 
+/// Programs that put something into a folder under its own name.
+pub(super) const COPIES: [&str; 8] = ["cp", "gcp", "ditto", "mv", "install", "ln", "rsync", "scp"];
+
 /// The name that paths made of several arguments are found under.
 const PATH: &str = "path";
 /// The most arguments beside each other that may be parts of one path, and the longest of them in bytes.
@@ -220,10 +223,4 @@ pub(super) fn is_one_of(part: &Part, programs: &[&str]) -> bool {
 /// Whether a part only makes empty folders.
 pub(super) fn makes_folders(part: &Part) -> bool {
     part.words.first().and_then(Pattern::text).is_some_and(|program| program.rsplit('/').next() == Some("mkdir"))
-}
-
-/// Whether a text is a patch, by its lines: two names of a file, or a place in one.
-pub(super) fn is_patch(text: &str) -> bool {
-    let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
-    (begins("--- ") && begins("+++ ")) || begins("*** Begin Patch") || (begins("diff --git ") && begins("@@"))
 }

@@ -1,12 +1,14 @@
 //! The guard's own program, where a line reaches it by other ways than its path: a lookup of its name, a pattern of names in a
 //! folder that is not known, an installer that replaces or removes it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
+use super::arguments::{COPIES, is_one_of};
 use super::guarded::{Place, change};
+use super::matched::matched;
 use super::word_paths::{folders, last_name, within};
 use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::protected::protected_path::fold;
@@ -100,7 +102,10 @@ impl Place<'_> {
         let looks_up = judged.parts.iter().any(looks_up) || reads_search_path(line);
         let found = (looks_up && gets_unknown())
             || changed().any(|touch| is_pattern_of_name(&touch.path))
-            || judged.parts.iter().any(|part| is_script_that_looks_up(part) || self.installs(part));
+            || judged
+                .parts
+                .iter()
+                .any(|part| is_script_that_looks_up(part) || self.installs(part) || self.copies_over(part));
         if !found {
             return Vec::new();
         }
@@ -123,6 +128,37 @@ impl Place<'_> {
             self.protected.note_others();
         }
         (self.protected.is_guarded() || elsewhere).then(|| format!("{NAME} {}", command.join(" ")))
+    }
+
+    /// Whether a part copies or moves something into a folder above the program that has a file of its name at its place.
+    fn copies_over(&self, part: &Part) -> bool {
+        if !is_one_of(part, &COPIES) {
+            return false;
+        }
+        let is_operand = |word: &&Pattern| !word.text().is_some_and(|word| word.starts_with('-'));
+        let words: Vec<&Pattern> = part.words.iter().skip(1).filter(is_operand).collect();
+        let home = self.protected.home();
+        let found = |folder: &Pattern, word: &Pattern| {
+            let path = within(folder, word);
+            let known = path.text().map(|text| vec![self.absolute(&text)]);
+            known.unwrap_or_else(|| matched(&path, self.base, home))
+        };
+        folders(part).iter().any(|folder| {
+            let paths: Vec<PathBuf> = words.iter().flat_map(|word| found(folder, word)).collect();
+            paths.iter().any(|target| {
+                let places = self.protected.programs_below(target);
+                let has = |source: &PathBuf, place: &Path| {
+                    let rest = source.file_name().and_then(|name| place.strip_prefix(name).ok());
+                    let named = || {
+                        rest.is_some_and(|rest| {
+                            source.components().chain(rest.components()).collect::<PathBuf>().exists()
+                        })
+                    };
+                    source != target && (source.join(place).exists() || named())
+                };
+                places.iter().any(|place| paths.iter().any(|source| has(source, place)))
+            })
+        })
     }
 
     /// Whether a part installs a program of this name, or removes it.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
-use super::{beside, branch, embedded, in_part, linked, may_run, no_index, pushed, runs_in, shadowed, tests};
+use super::{beside, branch, embedded, in_part, may_run, no_index, pushed, runs_in, shadowed, tests};
 use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
@@ -99,7 +99,6 @@ pub(crate) fn read_line(
     if let Some(home) = &shell.home {
         judged.touches.iter_mut().for_each(|touch| expand_home(&mut touch.path, home));
     }
-    linked::follow(&mut judged, &base);
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(command).collect();

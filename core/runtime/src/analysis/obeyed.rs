@@ -7,8 +7,7 @@ use phasegate_core::analysis::{Access, PathUse, SimpleCommand, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, obeying};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text, makes_folders};
-use super::copied::copies;
+use super::arguments::{COPIES, blanks_off, each_text, is_one_of, makes_folders};
 use super::guarded::Place;
 use super::matched::matched;
 use super::new_content::CONTENT;
@@ -69,7 +68,8 @@ impl Place<'_> {
             Some(text) => vec![text],
             None => matched(path, self.base, home).iter().filter_map(|path| Some(path.to_str()?.to_owned())).collect(),
         };
-        let words = part.filter(|part| copies(part)).map(|part| part.words.iter().skip(1)).into_iter().flatten();
+        let words =
+            part.filter(|part| is_one_of(part, &COPIES)).map(|part| part.words.iter().skip(1)).into_iter().flatten();
         let words = words.filter_map(Pattern::text).filter(|word| !word.starts_with('-'));
         let sources: Vec<PathBuf> = words.map(PathBuf::from).collect();
         let names = sources.iter().filter_map(|source| source.file_name()?.to_str());

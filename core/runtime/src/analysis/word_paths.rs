@@ -34,8 +34,3 @@ pub(super) fn last_name(path: &Pattern) -> Pattern {
     }
     Pattern(name)
 }
-
-/// Whether a word is an option, or begins as one.
-pub(super) fn is_option(word: &Pattern) -> bool {
-    matches!(word.0.first(), Some(Piece::Text(text)) if text.starts_with('-'))
-}

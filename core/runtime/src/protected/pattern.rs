@@ -1,43 +1,8 @@
 //! Paths that are known only in part, held against places.
 
-use std::path::Path;
-
 use phasegate_shell::{Pattern, Piece};
 
 use super::protected_path::fold;
-use crate::paths::resolve;
-
-/// The pattern as an absolute one: what is surely the folder that it begins in is resolved from `base`. One that begins
-/// with anything is left as it is.
-pub(super) fn anchored(path: &Pattern, base: &Path, home: &str) -> Pattern {
-    let mut known = String::new();
-    let mut rest = path.0.iter().peekable();
-    while let Some(piece) = rest.next_if(|piece| matches!(piece, Piece::Text(_) | Piece::Home)) {
-        known.push_str(if let Piece::Text(text) = piece { text } else { home });
-    }
-    if known.is_empty() && matches!(rest.peek(), Some(Piece::Any)) {
-        return path.clone();
-    }
-    let (folder, name) = known.rsplit_once('/').map_or((".", known.as_str()), |(folder, name)| (folder, name));
-    let folder = if folder.is_empty() { "/" } else { folder };
-    let folder = resolve(base, Path::new(folder)).unwrap_or_else(|| base.join(folder));
-    let start = format!("{}/{name}", folder.to_string_lossy().trim_end_matches('/'));
-    Pattern(std::iter::once(Piece::Text(start)).chain(rest.cloned()).collect())
-}
-
-/// The folders that a path of this pattern lies in, as patterns: the pattern up to each slash that it surely has.
-pub(super) fn heads(path: &Pattern) -> Vec<Pattern> {
-    let mut heads = Vec::new();
-    for (at, piece) in path.0.iter().enumerate() {
-        let Piece::Text(text) = piece else { continue };
-        for (end, _) in text.match_indices('/') {
-            let before = path.0.iter().take(at).cloned();
-            let own = text.get(..end).unwrap_or_default().to_string();
-            heads.push(Pattern(before.chain(std::iter::once(Piece::Text(own))).collect()));
-        }
-    }
-    heads
-}
 
 /// Whether the pattern can stand for the name, where a pattern of names stands for no name that begins with a dot unless
 /// it says so, as shells have it.

@@ -5,9 +5,6 @@ use std::path::{Component, Path, PathBuf};
 
 use phasegate_core::analysis::Part;
 
-/// The most paths of a place that a search is held against.
-const MAX_SEARCHED: usize = 4096;
-
 /// What a call does to a path, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -44,11 +41,6 @@ pub(super) struct Folded(String);
 impl ProtectedPath {
     pub(super) fn new(path: PathBuf, part: Part, reach: Reach) -> Self {
         Self { folded: Folded::of(&path), path, part, reach }
-    }
-
-    /// Whether this is the first name of the place, folded.
-    pub(super) fn begins_with(&self, name: &str) -> bool {
-        self.folded.0.split('/').next() == Some(name)
     }
 
     /// Whether a change of the path with these names touches the place.
@@ -94,33 +86,6 @@ impl Folded {
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.split('/').any(|own| own == name)
     }
-}
-
-/// The files of a place, those that exist and those that are looked for.
-pub(super) fn inner(place: &Path, reach: Reach) -> Vec<PathBuf> {
-    let looked_for = match reach {
-        Reach::Alone => &[][..],
-        Reach::Tree => &["config.yaml", "config.yml", "config.json", "skills", "rules"],
-        Reach::Skills => &["SKILL.md"],
-    };
-    let mut all = files(place, reach);
-    all.extend(looked_for.iter().map(|name| place.join(name)));
-    all
-}
-
-/// Everything that a place reaches and that exists, as far as it is not more than can be looked at.
-pub(super) fn existing(place: &Path, reach: Reach) -> Vec<PathBuf> {
-    if reach != Reach::Tree {
-        return files(place, reach);
-    }
-    let mut all = vec![place.to_path_buf()];
-    let mut at = 0;
-    while let Some(folder) = all.get(at).cloned() {
-        at += 1;
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        all.extend(entries.map(|entry| entry.path()).take(MAX_SEARCHED.saturating_sub(all.len())));
-    }
-    all
 }
 
 /// The files of a place that exist.
