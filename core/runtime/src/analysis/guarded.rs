@@ -196,7 +196,7 @@ impl Place<'_> {
         });
         let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
         // What such a program gets as its input is not among its words.
-        let fed = !opaque.is_empty() && (line.contains("<<") || line.contains('|'));
+        let fed = !opaque.is_empty() && line.contains("<<");
         named(&text).or_else(|| fed.then(|| named(line)).flatten())
     }
 }
