@@ -26,12 +26,12 @@ use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
 use serde_json::json;
 
-use self::effects::Watching;
 use crate::analysis::{self, Shell};
 use crate::audit;
 use crate::bounds;
 use crate::deadline::Deadline;
 use crate::decide::{Decided, decide};
+use crate::effects::directory_snapshot::Watching;
 use crate::facts;
 use crate::failure_mode::Known;
 use crate::first_look::{FirstLook, first_look};

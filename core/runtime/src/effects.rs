@@ -11,7 +11,7 @@ mod listing;
 pub(crate) mod manifest;
 mod text;
 pub(crate) mod look;
-pub(crate) mod watched;
+pub(crate) mod directory_snapshot;
 
 use std::path::PathBuf;
 

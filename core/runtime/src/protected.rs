@@ -22,7 +22,7 @@ use phasegate_core::policy::Mode;
 use self::named_files::NamedFiles;
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, files, fold};
-use crate::effects::watched::{WatchedPlace, WatchedReach};
+use crate::effects::directory_snapshot::{WatchedPlace, WatchedReach};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;

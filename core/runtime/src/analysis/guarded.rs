@@ -8,7 +8,9 @@ use phasegate_core::safety::REGISTER;
 use phasegate_shell::{Judgement, Pattern, Piece, Table, Trust, judge};
 use serde_json::Value;
 
-use super::arguments::{blanks_off, each_text, is_script, is_typed, keyed_patterns, removes, spellings};
+use super::arguments::{
+    COPIES, blanks_off, each_text, is_one_of, is_script, is_typed, keyed_patterns, removes, spellings,
+};
 use super::line::Shell;
 use super::matched::matched;
 use crate::bounds::{MAX_PATH_BYTES, MAX_PIECES};
@@ -52,6 +54,11 @@ impl Place<'_> {
                 Some(written) => self.touched(&written, touch.access),
                 None => self.may_touch(&touch.path, touch.access),
             });
+            // What is put into a folder has the names of its sources there.
+            let part = touch.part.and_then(|part| judged.parts.get(usize::try_from(part).ok()?));
+            let copied = part.filter(|part| touch.access == Access::Write && is_one_of(part, &COPIES));
+            let landing = copied.map(|part| self.landing(&touch.path, Some(part))).unwrap_or_default();
+            found.extend(landing.iter().filter_map(|path| self.touched(path, Access::Write)));
         }
         found.extend(self.forged(judged));
         found.extend(self.clients(judged));
@@ -167,7 +174,10 @@ impl Place<'_> {
             .rsplit_once('/')
             .and_then(|(folder, _)| self.protected.part(&self.absolute(folder).join("\u{fffd}"), change));
         let exists = || {
-            let paths = matched(path, self.base, self.protected.home());
+            let (folder, name) = path_in_folder(path);
+            let found = |path: &Pattern| matched(path, self.base, self.protected.home());
+            let below = folder.iter().flat_map(found).map(|folder| folder.join(name));
+            let paths: Vec<PathBuf> = found(path).into_iter().chain(below).collect();
             paths.iter().find_map(|path| self.protected.part(&self.absolute(path.to_str()?), change))
         };
         let part = below.or_else(exists)?;
@@ -209,6 +219,14 @@ fn is_opaque(part: &phasegate_shell::Part) -> bool {
 /// What is told of a path that is not looked at.
 fn too_long() -> Guarded {
     Guarded { part: Part::Policy, path: "a path that is too long to be looked at".to_owned() }
+}
+
+/// The folder that a path lies in, and its last name, where that is known.
+fn path_in_folder(path: &Pattern) -> (Option<Pattern>, &str) {
+    let Some((Piece::Text(text), before)) = path.0.split_last() else { return (None, "") };
+    let Some((folder, name)) = text.rsplit_once('/') else { return (None, "") };
+    let folder = before.iter().cloned().chain([Piece::Text(folder.to_owned())]);
+    (Some(Pattern(folder.filter(|piece| *piece != Piece::Text(String::new())).collect())), name)
 }
 
 /// Whether all of a path is known.

@@ -62,7 +62,7 @@ impl Place<'_> {
     }
 
     /// Where something comes to lie that is written to a path: there, or below it under the name of a source.
-    fn landing(&self, path: &Pattern, part: Option<&Part>) -> Vec<String> {
+    pub(super) fn landing(&self, path: &Pattern, part: Option<&Part>) -> Vec<String> {
         let home = self.protected.home();
         let mut all: Vec<String> = match text(path, home) {
             Some(text) => vec![text],

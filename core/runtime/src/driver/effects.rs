@@ -18,10 +18,11 @@ use serde_json::Value;
 use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
 use crate::effects::copies::Copies;
+use crate::effects::directory_snapshot::{self, Watching};
 use crate::effects::look::{Ground, Seen};
 use crate::effects::manifest::{Background, Manifest, mark_of};
 use crate::effects::stamp::{Stamp, nanos};
-use crate::effects::{content, copies_file, manifest_file, watched};
+use crate::effects::{content, copies_file, manifest_file};
 use crate::hook_installation::unguarded;
 use crate::paths::display;
 use crate::project::session_key;
@@ -32,12 +33,6 @@ use crate::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
 const MAX_VIOLATIONS: usize = 64;
 /// The most files that a notice names.
 const MAX_NAMED: usize = 3;
-
-/// What is watched, between a look and the record of the event.
-pub(super) struct Watching {
-    manifest: Manifest,
-    copies: Copies,
-}
 
 /// What a look leads to for the file that it found.
 enum Found {
@@ -180,7 +175,10 @@ impl Driver<'_> {
         let path = display(&self.project.root, &seen.path).unwrap_or_default();
         let blame = match seen.part {
             None => suspects.blame(self, &path),
-            Some(Part::Policy | Part::Skill) => Blame::Accepted,
+            Some(Part::Policy | Part::Skill) if suspects.act() => Blame::Accepted,
+            Some(Part::Policy | Part::Skill) => Blame::Nobody,
+            // What a person changes is theirs, as long as the guard is started.
+            Some(_) if !suspects.act() && !self.is_unguarded() => Blame::Nobody,
             Some(_) => suspects.of_guard(&path),
         };
         let violation = |change| {
@@ -279,7 +277,8 @@ impl Driver<'_> {
                 let (earlier, copies) = earlier.map(|one| (one.manifest, one.copies)).unzip();
                 let path = || copies_file(&self.project, &session_key(&self.session));
                 let mut copies = copies.unwrap_or_else(|| Copies::new(path()));
-                let manifest = watched::begin(globs, places, earlier.as_ref(), &self.ground(&open), &mut copies);
+                let manifest =
+                    directory_snapshot::begin(globs, places, earlier.as_ref(), &self.ground(&open), &mut copies);
                 Watching { manifest, copies }
             }
         };

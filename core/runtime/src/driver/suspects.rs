@@ -63,6 +63,11 @@ impl Suspects {
         Self { calls, unknown, in_background: in_background && recent.is_some(), others }
     }
 
+    /// Whether one of them may have done something that it does not name.
+    pub(super) fn act(&self) -> bool {
+        self.calls.iter().any(acts)
+    }
+
     /// The id of the call that is blamed first.
     pub(super) fn id(&self) -> Option<String> {
         self.calls.iter().find_map(|call| match &call.kind {

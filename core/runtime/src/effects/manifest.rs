@@ -1,17 +1,11 @@
 //! The manifest of a session: the watched folders and files, as they were when they were looked at last.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::Part;
-use phasegate_store::active_disk::disk;
-use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::open_own;
 
 use super::copies::Copied;
 use super::stamp::Stamp;
-use super::text;
 
 /// The watched folders and files of a session.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,26 +92,6 @@ impl Folder {
 }
 
 impl Manifest {
-    /// Reads a manifest; `None`: there is none, or it is damaged.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        let mut file = open_own(path, OpenOptions::new().read(true)).ok()?;
-        let mut text = String::with_capacity(64 * 1024);
-        file.read_to_string(&mut text).ok()?;
-        text::parse(&text)
-    }
-
-    /// Writes the manifest: what the system then says of the file. It need not outlive a crash of the machine.
-    pub(crate) fn write(&mut self, path: &Path) -> io::Result<String> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
-            disk().make_folder(folder)?;
-        }
-        let mut file = disk().open(path)?;
-        disk().cut(&file, path, 0)?;
-        disk().append(&mut file, path, text::print(self).as_bytes())?;
-        self.dirty = false;
-        mark_of(path).ok_or_else(|| io::ErrorKind::NotFound.into())
-    }
-
     pub(crate) fn files(&self) -> usize {
         self.folders.iter().map(|folder| folder.files.len()).sum()
     }

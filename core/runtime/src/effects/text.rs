@@ -1,12 +1,17 @@
 //! The written form of a manifest: a line for each folder and each file. It is read before and after every call, so it is
 //! plain text, and no name is taken apart.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::Part;
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
+use phasegate_store::ownership::open_own;
 
 use super::copies::Copied;
-use super::manifest::{Background, Folder, Manifest, Rule, WatchedFile};
+use super::manifest::{Background, Folder, Manifest, Rule, WatchedFile, mark_of};
 use super::stamp::Stamp;
 
 /// The first line: the form and the guard that wrote it. Another guard may watch other files.
@@ -14,8 +19,30 @@ const HEAD: &str = concat!("effects 1 ", env!("CARGO_PKG_VERSION"));
 /// The last line, before the number of lines.
 const END: &str = "end ";
 
+impl Manifest {
+    /// Reads a manifest; `None`: there is none, or it is damaged.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let mut file = open_own(path, OpenOptions::new().read(true)).ok()?;
+        let mut text = String::with_capacity(64 * 1024);
+        file.read_to_string(&mut text).ok()?;
+        parse(&text)
+    }
+
+    /// Writes the manifest: what the system then says of the file. It need not outlive a crash of the machine.
+    pub(crate) fn write(&mut self, path: &Path) -> io::Result<String> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+            disk().make_folder(folder)?;
+        }
+        let mut file = disk().open(path)?;
+        disk().cut(&file, path, 0)?;
+        disk().append(&mut file, path, print(self).as_bytes())?;
+        self.dirty = false;
+        mark_of(path).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
 /// The manifest as a text.
-pub(super) fn print(manifest: &Manifest) -> String {
+fn print(manifest: &Manifest) -> String {
     let mut text = String::with_capacity(128 * (manifest.files() + manifest.folders.len() + 4));
     let mut lines = 1_usize;
     text.push_str(HEAD);
@@ -60,7 +87,7 @@ pub(super) fn print(manifest: &Manifest) -> String {
 }
 
 /// The manifest of a text; `None`: it is none, or another guard's, or not whole.
-pub(super) fn parse(text: &str) -> Option<Manifest> {
+fn parse(text: &str) -> Option<Manifest> {
     let (body, end) = text.strip_suffix('\n')?.rsplit_once('\n')?;
     let count: usize = end.strip_prefix(END)?.parse().ok()?;
     let mut lines = body.split('\n');
@@ -198,7 +225,8 @@ mod tests {
     fn a_part_of_one_is_none() {
         let text = print(&manifest());
         for length in 0..text.len() {
-            assert_eq!(parse(&text[..length]), None, "{length}");
+            let part = text.get(..length).unwrap();
+            assert_eq!(parse(part), None, "{length}");
         }
         assert_eq!(parse(&text.replacen("effects 1", "effects 2", 1)), None);
     }

@@ -9,6 +9,12 @@ use super::copies::Copies;
 use super::look::Ground;
 use super::manifest::{Folder, Manifest, Rule};
 
+/// What is watched, between a look and the record of the event.
+pub(crate) struct Watching {
+    pub(crate) manifest: Manifest,
+    pub(crate) copies: Copies,
+}
+
 /// A place that the guard or a client depends on.
 pub(crate) struct WatchedPlace {
     pub(crate) path: PathBuf,
