@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
@@ -21,7 +20,7 @@ use crate::effects::copies::Copies;
 use crate::effects::directory_snapshot::{self, Watching};
 use crate::effects::look::{Ground, Seen};
 use crate::effects::manifest::{Background, Manifest, mark_of};
-use crate::effects::stamp::{Stamp, nanos};
+use crate::effects::stamp::Stamp;
 use crate::effects::{content, copies_file, manifest_file};
 use crate::hook_installation::unguarded;
 use crate::paths::display;
@@ -295,7 +294,7 @@ impl Driver<'_> {
         Ground {
             root: &self.project.root,
             client_keys: &self.runtime.platforms.places().client_keys,
-            now: nanos(SystemTime::now()),
+            now: (self.runtime.now)().saturating_mul(1_000_000),
             open,
         }
     }

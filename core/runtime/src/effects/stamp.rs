@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::str::SplitAsciiWhitespace;
+#[cfg(any(test, not(unix)))]
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How soon after a change another one may leave the same times, in nanoseconds: the clocks of file systems tick.
@@ -150,6 +151,7 @@ const LINK: u32 = 0o120_000;
 const FILE: u32 = 0o100_000;
 
 /// Nanoseconds since 1970-01-01 UTC.
+#[cfg(any(test, not(unix)))]
 pub(crate) fn nanos(time: SystemTime) -> i64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
