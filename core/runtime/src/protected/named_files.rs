@@ -16,6 +16,8 @@ const KEYS: [&str; 6] =
     ["command", "args", "apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "otelHeadersHelper"];
 /// The signs between words of a command.
 const ENDS: [char; 13] = ['\'', '"', ';', '|', '&', '(', ')', '<', '>', '=', ',', '`', '\n'];
+/// What the line of the guard's own hook says.
+const OWN: &str = "phasegate hook";
 /// The most words of settings that are looked at as files.
 const MOST_WORDS: usize = 512;
 
@@ -79,11 +81,13 @@ fn collect(settings: &Value, words: &mut BTreeSet<String>) {
             for (key, value) in fields {
                 if KEYS.contains(&key.as_str()) {
                     let all = value.as_array().into_iter().flatten().chain(std::iter::once(value));
-                    let texts = all.filter_map(Value::as_str);
+                    // The line of our own hook says in words what to do; it starts the program, which is protected anyway.
+                    let texts = all.filter_map(Value::as_str).filter(|text| !text.contains(OWN));
                     let split =
                         texts.flat_map(|text| text.split(|sign: char| sign.is_whitespace() || ENDS.contains(&sign)));
                     // A quotation mark may stand between a variable and the rest of the path.
-                    let joined = value.as_str().map(|text| text.replace(['"', '\''], ""));
+                    let joined =
+                        value.as_str().filter(|text| !text.contains(OWN)).map(|text| text.replace(['"', '\''], ""));
                     let joined = joined.iter().flat_map(|text| text.split_whitespace());
                     let left = MOST_WORDS.saturating_sub(words.len());
                     words.extend(split.chain(joined).filter(|word| !word.is_empty()).map(str::to_owned).take(left));
