@@ -1,7 +1,9 @@
 //! `phasegate restore`: puts back what calls changed although they might not.
 
+use std::path::Path;
+
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::restore::Restored;
+use phasegate_runtime::restore::{Restored, replaced_file};
 use phasegate_runtime::snapshot::Violation;
 use serde_json::{Value, json};
 
@@ -51,14 +53,14 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     for violation in &violations {
         let restored = runtime.restore(&project, violation, changes_nothing)?;
         if !context.out.json {
-            print(context, violation, restored, changes_nothing);
+            print(context, violation, restored, &replaced_file(&project, violation), changes_nothing);
         }
         done.push(restored);
     }
     Ok(finish(context, &violations, done, if changes_nothing { "listed" } else { "restored" }))
 }
 
-fn print(context: &Context, violation: &Violation, restored: Restored, changes_nothing: bool) {
+fn print(context: &Context, violation: &Violation, restored: Restored, replaced: &Path, changes_nothing: bool) {
     let change = &violation.change;
     let what = match (restored, changes_nothing) {
         (Restored::Same, _) => "it is as it was",
@@ -66,6 +68,7 @@ fn print(context: &Context, violation: &Violation, restored: Restored, changes_n
         (Restored::PutBack, false) => "what was there is put back",
         (Restored::Removed, true) => "it would be removed",
         (Restored::Removed, false) => "it is removed",
+        (Restored::Elsewhere, _) => "a folder on the way to it is a link now: remove the link, and run this again",
         (Restored::NoCopy, _) => "there is no copy of what was there: undo the change, or accept it with `--keep`",
     };
     let by = match &change.by {
@@ -75,6 +78,9 @@ fn print(context: &Context, violation: &Violation, restored: Restored, changes_n
     let session = violation.session.as_str();
     context.out.line(format_args!("{}: {what}", change.path.bold()));
     context.out.line(format_args!("  {} of session {session} changed it, {by}", change.call));
+    if !changes_nothing && replaced.is_file() {
+        context.out.line(format_args!("  what it held then is kept in `{}`", replaced.display()));
+    }
 }
 
 /// What is printed at the end: all of it as JSON, or that there was nothing. What cannot be put back is a no.
@@ -98,5 +104,5 @@ fn finish(context: &Context, violations: &[Violation], done: Vec<Restored>, what
     } else if violations.is_empty() {
         context.out.line("no call changed a file that it might not");
     }
-    if done.contains(&Restored::NoCopy) { Exit::No } else { Exit::Done }
+    if done.iter().any(|one| matches!(one, Restored::NoCopy | Restored::Elsewhere)) { Exit::No } else { Exit::Done }
 }

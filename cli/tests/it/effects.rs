@@ -328,6 +328,39 @@ fn settings_without_which_nothing_starts_the_guard_are_put_back_at_once() {
     }
 }
 
+/// A person may do that, and so may a program that left every call behind: the person is asked.
+#[test]
+fn settings_without_which_nothing_starts_the_guard_stop_the_calls_whoever_changed_them() {
+    let world = world("block").with_client();
+    world.install_program();
+    world.run(&["init", "claude-code", "--mode", "block"], 0);
+    world.start("s");
+    assert_eq!(tool(&world, "t0", "true"), "");
+    world.write(".claude/settings.json", "{\"model\": \"other\"}");
+    assert!(!is_stopped(&world, "t1"), "the user's own settings start it");
+    world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
+    assert!(is_stopped(&world, "t2"));
+    assert!(world.run(&["restore", "--list"], 0).contains("while no call was open"));
+    fs::remove_file(world.root().join(".claude/settings.local.json")).unwrap();
+    assert!(!is_stopped(&world, "t3"));
+}
+
+#[test]
+fn nothing_is_put_back_through_a_link() {
+    let world = world("block");
+    tool(&world, "t0", "true");
+    let said =
+        tool(&world, "t1", "mkdir ../outside && printf theirs > ../outside/a.py && rm -r src && ln -s ../outside src");
+    assert!(said.contains("changed `src/"), "{said}");
+    assert!(world.run(&["restore"], 1).contains("is a link now"));
+    assert_eq!(fs::read_to_string(world.root().join("../outside/a.py")).unwrap(), "theirs");
+    assert!(is_stopped(&world, "t2"));
+    shell(&world, "rm src && mkdir src");
+    world.run(&["restore"], 0);
+    assert_eq!(text(&world, "src/a.py").as_deref(), Some(BEFORE));
+    assert!(!is_stopped(&world, "t3"));
+}
+
 #[test]
 fn what_the_client_itself_writes_and_what_is_accepted_first_stop_nothing() {
     let world = world("block");

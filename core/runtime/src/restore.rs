@@ -33,10 +33,12 @@ pub enum Restored {
     Removed,
     /// There is no copy of what was there.
     NoCopy,
+    /// A folder on the way to it is a link now, so that another file would be written.
+    Elsewhere,
 }
 
 impl Restored {
-    /// The word for it: `same`, `put_back`, `removed` or `no_copy`.
+    /// The word for it: `same`, `put_back`, `removed`, `no_copy` or `elsewhere`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -44,6 +46,7 @@ impl Restored {
             Self::PutBack => "put_back",
             Self::Removed => "removed",
             Self::NoCopy => "no_copy",
+            Self::Elsewhere => "elsewhere",
         }
     }
 }
@@ -91,6 +94,9 @@ impl Runtime {
         let part = violation.change.by.is_none().then_some(Part::Settings);
         let stamp = Stamp::of(&path).filter(|stamp| !stamp.is_folder());
         let now = stamp.and_then(|stamp| content::of(&path, &stamp, part, keys)).map(|content| content.digest);
+        if leads_elsewhere(&path) {
+            return Ok(Restored::Elsewhere);
+        }
         if now == violation.before {
             return Ok(Restored::Same);
         }
@@ -157,6 +163,12 @@ fn manifest_of(project: &Project, session: &str) -> Option<Manifest> {
     let last = read_last::<SessionSnapshot>(&FileStore, &project.session_journal(session)).ok()??;
     let number = last.state.watch?.number;
     Manifest::read(&manifest_file(project, &session_key(session), number))
+}
+
+/// Whether a link stands on the way to a file, where none was when the file was watched first.
+fn leads_elsewhere(path: &Path) -> bool {
+    let folder = path.ancestors().skip(1).find(|folder| folder.symlink_metadata().is_ok());
+    folder.is_some_and(|folder| folder.canonicalize().map_or(true, |real| real != folder))
 }
 
 /// Writes a file as it was, with its permissions.

@@ -119,7 +119,7 @@ impl Driver<'_> {
             }
         }
         self.tell_all(told);
-        let violations = self.put_back_what_starts(violations);
+        let violations = if suspects.act() { self.put_back_what_starts(violations) } else { violations };
         if !violations.is_empty() {
             self.add_violations(violations);
         }
@@ -140,7 +140,7 @@ impl Driver<'_> {
                     "{}, so that nothing would start the guard; it is put back as it was before that call",
                     accused(&violation.change)
                 )),
-                Ok(Restored::Same | Restored::NoCopy) | Err(_) => rest.push(violation),
+                Ok(Restored::Same | Restored::NoCopy | Restored::Elsewhere) | Err(_) => rest.push(violation),
             }
         }
         self.tell_all(told);

@@ -117,9 +117,11 @@ impl Suspects {
         }
         match self.calls.iter().find(|call| acts(call)) {
             Some(call) => Blame::Call(ForbiddenChange { path: path.to_owned(), call: self.words(call), by: None }),
-            None => Blame::Unsure(format!(
-                "`{path}` changed while no call was running, and the guard depends on it: look at it, if it was not you"
-            )),
+            None => Blame::Call(ForbiddenChange {
+                path: path.to_owned(),
+                call: "something that ran while no call was open".to_owned(),
+                by: None,
+            }),
         }
     }
 

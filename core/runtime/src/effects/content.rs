@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::stamp::Stamp;
 
 /// The largest file, in bytes, that is read. Of a larger one its size and the time of its last change count.
-pub(crate) const MAX_BYTES: u64 = 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many digits of a digest are kept.
 const DIGITS: usize = 32;
 
@@ -36,7 +36,7 @@ pub(crate) fn of(path: &Path, stamp: &Stamp, part: Option<Part>, client_keys: &[
         return unread("special".to_owned());
     }
     if stamp.size > MAX_BYTES {
-        return unread(format!("large-{}-{}", stamp.size, stamp.modified));
+        return unread(format!("large-{}-{}", stamp.size, stamp.changed));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default().saturating_add(1));
     let Ok(file) = File::open(path) else { return unread("unreadable".to_owned()) };
