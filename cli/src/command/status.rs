@@ -75,6 +75,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         shown: found,
         shared,
         fresh: runtime.status(&project, None)?,
+        violations: runtime.violations(&project)?,
         damaged,
         unread,
         changed_tools: changed.map(|(server, tool, _)| approval_name(server, tool)).collect(),

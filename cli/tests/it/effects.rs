@@ -151,9 +151,12 @@ fn a_program_that_changes_what_is_forbidden_stops_the_run_until_it_is_as_it_was(
         assert!(!matches!(reply(&world.call("s", "t3", "Read", json!({"file_path": path}))), Reply::Denied(_)));
         let listed = world.run(&["restore", "--list"], 0);
         assert!(listed.contains(path) && listed.contains("./tool"), "{listed}");
+        let status = world.run(&["status"], 0);
+        assert!(status.contains("stopped:") && status.contains(path), "{status}");
         assert!(is_stopped(&world, "t4"), "{body}: listing changes nothing");
         world.run(&["restore"], 0);
         assert_eq!((text(&world, "src/a.py"), text(&world, path)), kept, "{body}");
+        assert!(!world.run(&["status"], 0).contains("stopped:"), "{body}");
         assert!(!is_stopped(&world, "t5"), "{body}");
         assert!(world.run(&["restore", "--list"], 0).contains("no call changed"), "{body}");
     }
@@ -370,34 +373,6 @@ fn what_the_client_itself_writes_and_what_is_accepted_first_stop_nothing() {
     let said = tool(&world, "t2", "printf 'mode: warn\\n' > .phasegate/config.yaml");
     assert!(said.contains("`.phasegate/config.yaml` changed") && said.contains("accepted"), "{said}");
     assert!(!is_stopped(&world, "t3"));
-}
-
-#[test]
-#[ignore = "prints how long a look takes: run it with --ignored --nocapture, in release mode"]
-fn a_look_at_200_files_of_5000() {
-    let world = world("block");
-    for folder in 0..100 {
-        for file in 0..50 {
-            let top = if folder < 4 { "src" } else { "other" };
-            world.write(&format!("{top}/d{folder}/f{file}.py"), "text = 1\n");
-        }
-    }
-    tool(&world, "t0", "true");
-    let timed = |session: &str, line: &str| {
-        let mut times: Vec<_> = (0..200)
-            .map(|number| {
-                let (id, input) = (format!("x{session}{number}"), json!({"command": line}));
-                let began = std::time::Instant::now();
-                world.call(session, &id, "Bash", input.clone());
-                let took = began.elapsed();
-                world.ok(session, &id, "Bash", input);
-                took
-            })
-            .collect();
-        times.sort();
-        times[times.len() / 2]
-    };
-    println!("a line that only reads: {:?}; one that runs a program: {:?}", timed("s", "ls"), timed("s", "./other"));
 }
 
 #[test]

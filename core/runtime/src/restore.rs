@@ -71,7 +71,9 @@ impl Runtime {
     /// `state-unreadable`, `state-version`, `state-exposed`: the project's journal cannot be read.
     pub fn violations(&self, project: &Project) -> Result<Vec<Violation>, Problem> {
         let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
-        Ok(kept.map(|kept| kept.violations).unwrap_or_default())
+        let all = kept.map(|kept| kept.violations).unwrap_or_default();
+        let is_open = |violation: &Violation| !matches!(self.restore(project, violation, true), Ok(Restored::Same));
+        Ok(all.into_iter().filter(is_open).collect())
     }
 
     /// What is watched in a session; `None`: no call of it ran that may do more than read.

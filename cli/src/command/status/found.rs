@@ -11,6 +11,7 @@ use phasegate_runtime::Project;
 use phasegate_runtime::accepted::Offer;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
+use phasegate_runtime::snapshot::Violation;
 use serde_json::{Value, json};
 
 use super::budgets::Budgets;
@@ -27,6 +28,8 @@ pub(super) struct Found {
     pub(super) damaged: Vec<(PathBuf, Problem)>,
     /// How many messages could not be read and named no session.
     pub(super) unread: u64,
+    /// The files that calls changed although they might not, so that no call passes that does more than read.
+    pub(super) violations: Vec<Violation>,
     /// The names with which a person accepts tools that servers describe otherwise than before.
     pub(super) changed_tools: Vec<String>,
 }
@@ -125,6 +128,7 @@ impl Found {
             "project_waiting": self.shared.approvals.get("waiting"),
             "sessions": self.shown.iter().map(|shown| shown.as_json(&self.guarded.budgets)).collect::<Vec<_>>(),
             "changed_tools": self.changed_tools,
+            "violations": self.violations.iter().map(|one| &one.change).collect::<Vec<_>>(),
             "damaged": damaged.collect::<Vec<_>>(),
             "unread": self.unread,
         });

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use owo_colors::OwoColorize as _;
+use phasegate_runtime::snapshot::Violation;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
@@ -67,6 +68,14 @@ fn problems(out: Output, found: &Found) {
         let (waits, what) = ("waits for you:".yellow(), offer.difference.join("; "));
         out.line(format_args!("{waits} the configs changed, and the accepted ones stay in force: {what}"));
         out.line(format_args!("  {}", offer.way));
+    }
+    for Violation { change, .. } in &found.violations {
+        let (path, call) = (change.path.bold(), &change.call);
+        out.line(format_args!(
+            "{} {call} changed {path}, which it might not: only calls that read pass",
+            "stopped:".red()
+        ));
+        out.line("  `phasegate restore` puts it back, `phasegate restore --keep` accepts it");
     }
     for (_, problem) in &found.damaged {
         let help = "`phasegate repair` shows what can be read, and lets its session go on";

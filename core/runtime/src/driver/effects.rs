@@ -129,7 +129,7 @@ impl Driver<'_> {
     /// next session's calls nobody would be asked. The violations that remain.
     fn put_back_what_starts(&mut self, violations: Vec<Violation>) -> Vec<Violation> {
         let (own, mut rest): (Vec<_>, Vec<_>) = violations.into_iter().partition(|one| one.change.by.is_none());
-        if own.is_empty() || self.loaded.own.snapshot.unwired.is_some() || !self.is_unguarded() {
+        if own.is_empty() || !self.is_unguarded() {
             rest.extend(own);
             return rest;
         }
@@ -147,8 +147,11 @@ impl Driver<'_> {
         rest
     }
 
-    /// Whether the client's settings, as they are now, would not start the guard.
+    /// Whether the client's settings, as they are now, would not start the guard, and did so when the session began.
     fn is_unguarded(&self) -> bool {
+        if self.loaded.own.snapshot.unwired.is_some() {
+            return false;
+        }
         let clients = &self.runtime.platforms.places().clients;
         let client = clients.iter().find(|client| Some(client.adapter.id()) == self.client.as_deref());
         let (locations, root) = (&self.runtime.locations, &self.project.root);

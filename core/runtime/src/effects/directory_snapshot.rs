@@ -201,40 +201,4 @@ mod tests {
         assert!(manifest.capped && manifest.files() <= crate::effects::MAX_FILES, "{}", manifest.files());
         assert!(!world.begin(&["src/**"]).capped);
     }
-
-    #[test]
-    #[ignore = "prints how long a look takes: run it in release mode, with --ignored --nocapture"]
-    fn a_look_at_200_files_of_5000() {
-        let world = World::new();
-        for folder in 0..100 {
-            for file in 0..50 {
-                let top = if folder < 4 { "src" } else { "other" };
-                world.write(&format!("{top}/d{folder}/f{file}.py"), "text = 1\n");
-            }
-        }
-        for globs in [&["src/**"][..], &["**/src/**/*.py"], &["**/f4*.py"]] {
-            let manifest = world.begin(globs);
-            std::thread::sleep(Duration::from_millis(200));
-            let elsewhere = tempfile::tempdir().unwrap();
-            let path = elsewhere.path().join("manifest");
-            let mut first = manifest.clone();
-            first.look(&world.ground(&[]));
-            first.write(&path).unwrap();
-            let mut times: Vec<_> = (0..501)
-                .map(|_| {
-                    let began = std::time::Instant::now();
-                    let mut read = Manifest::read(&path).unwrap();
-                    let parsed = began.elapsed();
-                    assert!(read.look(&world.ground(&[])).is_empty() && !read.dirty);
-                    (began.elapsed(), parsed)
-                })
-                .collect();
-            times.sort();
-            let (whole, parsed) = times[times.len() / 2];
-            let (files, folders) = (manifest.files(), manifest.folders.len());
-            println!(
-                "{globs:?}: {files} files, {folders} folders: {whole:?}, of which {parsed:?} to read the manifest"
-            );
-        }
-    }
 }
