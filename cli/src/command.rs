@@ -117,7 +117,7 @@ commands! {
     Reload(reload);
     /// Go on where a journal is damaged or gone: set it aside, by what a person says was active
     Repair(repair);
-    /// Put back files that calls changed although they might not, or accept what they changed
+    /// Put back files that calls changed against the rules of a phase or of the guard, or accept them
     Restore(restore);
     /// End a session whose client is gone
     End(end);

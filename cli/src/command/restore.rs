@@ -102,7 +102,7 @@ fn finish(context: &Context, violations: &[Violation], done: Vec<Restored>, what
         });
         context.out.value(&json!({"done": what, "files": files.collect::<Vec<Value>>()}));
     } else if violations.is_empty() {
-        context.out.line("no call changed a file that it might not");
+        context.out.line("no call changed a file that it was not allowed to change");
     }
     if done.iter().any(|one| matches!(one, Restored::NoCopy | Restored::Elsewhere)) { Exit::No } else { Exit::Done }
 }

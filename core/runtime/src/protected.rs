@@ -22,7 +22,6 @@ use phasegate_core::policy::Mode;
 use self::named_files::NamedFiles;
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, files, fold};
-use crate::effects::directory_snapshot::{WatchedPlace, WatchedReach};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
@@ -85,7 +84,7 @@ impl<'a> Protected<'a> {
     }
 
     /// The places that a call's effects are looked for in: not the guard's state, and nothing that a client changes itself.
-    pub(crate) fn watched(&self) -> Vec<WatchedPlace> {
+    pub(crate) fn watched(&self) -> Vec<ProtectedPath> {
         let Locations { home, .. } = self.sources.locations;
         let own = self.sources.platforms.changed_by_clients.iter().filter_map(|written| {
             let path = match written.strip_prefix("~/") {
@@ -97,16 +96,7 @@ impl<'a> Protected<'a> {
         let own: Vec<PathBuf> = own.collect();
         let counts =
             |place: &&ProtectedPath| place.part != Part::State && !own.iter().any(|own| place.path.starts_with(own));
-        let watched = self.places.paths.iter().filter(counts).map(|place| WatchedPlace {
-            path: place.path.clone(),
-            part: place.part,
-            reach: match place.reach {
-                Reach::Tree => WatchedReach::Tree,
-                Reach::Alone => WatchedReach::Alone,
-                Reach::Skills => WatchedReach::Skills,
-            },
-        });
-        watched.collect()
+        self.places.paths.iter().filter(counts).cloned().collect()
     }
 
     /// The same, as a session of this platform's client asks.

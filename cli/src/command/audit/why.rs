@@ -83,7 +83,9 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
         Some(Gate::Phase) => reason_of(decision).unwrap_or("the phases of the live runs"),
         Some(Gate::Protection) => "it would change a protected path",
         Some(Gate::Registry) => "only the main agent registers what commands do",
-        Some(Gate::Effects) => "an earlier call changed a file that it might not, and the file is not as it was",
+        Some(Gate::Effects) => {
+            "an earlier call changed a file that it was not allowed to change, and the file is not as it was"
+        }
         Some(Gate::Pin) => "the tool's description changed since it was first seen",
         Some(Gate::Version) => "the caller was told of another version of the policy",
         Some(Gate::Access) => "the access does not permit it",

@@ -72,7 +72,7 @@ fn problems(out: Output, found: &Found) {
     for Violation { change, .. } in &found.violations {
         let (path, call) = (change.path.bold(), &change.call);
         out.line(format_args!(
-            "{} {call} changed {path}, which it might not: only calls that read pass",
+            "{} {call} changed {path}, which was not allowed: only calls that read pass",
             "stopped:".red()
         ));
         out.line("  `phasegate restore` puts it back, `phasegate restore --keep` accepts it");

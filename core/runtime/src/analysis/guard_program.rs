@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
+use phasegate_core::analysis::{Access, Guarded, Part as Kind, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece};
 
 use super::arguments::{COPIES, is_one_of};
@@ -102,10 +102,8 @@ impl Place<'_> {
         let looks_up = judged.parts.iter().any(looks_up) || reads_search_path(line);
         let found = (looks_up && gets_unknown())
             || changed().any(|touch| is_pattern_of_name(&touch.path))
-            || judged
-                .parts
-                .iter()
-                .any(|part| is_script_that_looks_up(part) || self.installs(part) || self.copies_over(part));
+            || judged.parts.iter().any(|part| is_script_that_looks_up(part) || self.installs(part))
+            || self.copies_over(judged);
         if !found {
             return Vec::new();
         }
@@ -130,35 +128,27 @@ impl Place<'_> {
         (self.protected.is_guarded() || elsewhere).then(|| format!("{NAME} {}", command.join(" ")))
     }
 
-    /// Whether a part copies or moves something into a folder above the program that has a file of its name at its place.
-    fn copies_over(&self, part: &Part) -> bool {
-        if !is_one_of(part, &COPIES) {
-            return false;
-        }
-        let is_operand = |word: &&Pattern| !word.text().is_some_and(|word| word.starts_with('-'));
-        let words: Vec<&Pattern> = part.words.iter().skip(1).filter(is_operand).collect();
-        let home = self.protected.home();
-        let found = |folder: &Pattern, word: &Pattern| {
-            let path = within(folder, word);
-            let known = path.text().map(|text| vec![self.absolute(&text)]);
-            known.unwrap_or_else(|| matched(&path, self.base, home))
-        };
-        folders(part).iter().any(|folder| {
-            let paths: Vec<PathBuf> = words.iter().flat_map(|word| found(folder, word)).collect();
-            paths.iter().any(|target| {
-                let places = self.protected.programs_below(target);
-                let has = |source: &PathBuf, place: &Path| {
-                    let rest = source.file_name().and_then(|name| place.strip_prefix(name).ok());
-                    let named = || {
-                        rest.is_some_and(|rest| {
-                            source.components().chain(rest.components()).collect::<PathBuf>().exists()
-                        })
-                    };
-                    source != target && (source.join(place).exists() || named())
-                };
-                places.iter().any(|place| paths.iter().any(|source| has(source, place)))
-            })
+    /// Whether the line copies or moves something into a folder above the program, and has a file for its place.
+    fn copies_over(&self, judged: &Judgement) -> bool {
+        judged.touches.iter().filter(|touch| touch.access == Access::Write).any(|touch| {
+            let part = touch.part.and_then(|part| judged.parts.get(usize::try_from(part).ok()?));
+            let (Some(part), Some(target)) = (part.filter(|part| is_one_of(part, &COPIES)), touch.path.text()) else {
+                return false;
+            };
+            let places = self.protected.programs_below(&self.absolute(&target));
+            !places.is_empty()
+                && self.operands(part).iter().any(|source| places.iter().any(|place| holds(source, place)))
         })
+    }
+
+    /// The files that the words of a part name, in each folder that it may run in.
+    fn operands(&self, part: &Part) -> Vec<PathBuf> {
+        let words = || part.words.iter().skip(1).filter(|word| !word.text().is_some_and(|word| word.starts_with('-')));
+        let found = |path: Pattern| match path.text() {
+            Some(text) => vec![self.absolute(&text)],
+            None => matched(&path, self.base, self.protected.home()),
+        };
+        folders(part).iter().flat_map(|folder| words().map(|word| within(folder, word))).flat_map(found).collect()
     }
 
     /// Whether a part installs a program of this name, or removes it.
@@ -184,6 +174,13 @@ impl Place<'_> {
         let paths = folders(part).into_iter().flat_map(|from| named.iter().map(move |word| within(&from, word)));
         paths.filter_map(|path| path.text()).any(|path| has_program(&self.absolute(&path)))
     }
+}
+
+/// Whether something that is copied has a file for this place below the folder that it comes into: in it, or as itself.
+fn holds(source: &Path, place: &Path) -> bool {
+    let rest = source.file_name().and_then(|name| place.strip_prefix(name).ok());
+    let named = rest.map(|rest| source.components().chain(rest.components()).collect::<PathBuf>());
+    source.join(place).exists() || named.is_some_and(|path| path.exists())
 }
 
 /// Whether a line takes a folder out of `PATH`. An assignment to `PATH` may name its old value.

@@ -56,7 +56,10 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let changed = runtime.violations(project).unwrap_or_default();
     if !changed.is_empty() {
         let paths: Vec<_> = changed.iter().map(|one| format!("`{}` by {}", one.change.path, one.change.call)).collect();
-        let what = format!("calls changed files that they might not, and the run stands still: {}", paths.join("; "));
+        let what = format!(
+            "calls changed files that they were not allowed to change, and only calls that read pass: {}",
+            paths.join("; ")
+        );
         let way = "put them back with `phasegate restore`, or accept the changes: `phasegate restore --keep`";
         found.push(Finding::new(Level::Warning, what).with(way));
     }

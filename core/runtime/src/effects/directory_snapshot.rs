@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use phasegate_core::analysis::Part;
-
 use super::copies::Copies;
 use super::look::Ground;
 use super::manifest::{Folder, Manifest, Rule};
+use crate::protected::protected_path::{ProtectedPath, Reach};
 
 /// What is watched, between a look and the record of the event.
 pub(crate) struct Watching {
@@ -15,26 +14,11 @@ pub(crate) struct Watching {
     pub(crate) copies: Copies,
 }
 
-/// A place that the guard or a client depends on.
-pub(crate) struct WatchedPlace {
-    pub(crate) path: PathBuf,
-    pub(crate) part: Part,
-    pub(crate) reach: WatchedReach,
-}
-
-/// How far such a place reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WatchedReach {
-    Alone,
-    Tree,
-    Skills,
-}
-
 /// The manifest of these patterns and places, as everything is now. What `earlier` knows and still fits is taken from it,
 /// and what it says of files that calls changed although they might not stays.
 pub(crate) fn begin(
     globs: Vec<String>,
-    places: Vec<WatchedPlace>,
+    places: Vec<ProtectedPath>,
     earlier: Option<&Manifest>,
     ground: &Ground<'_>,
     copies: &mut Copies,
@@ -48,11 +32,11 @@ pub(crate) fn begin(
         manifest.folders.push(Folder::new(ground.root.to_path_buf(), Rule::Globs));
     }
     let mut named: BTreeMap<PathBuf, Folder> = BTreeMap::new();
-    for WatchedPlace { path, part, reach } in places {
+    for ProtectedPath { path, part, reach, .. } in places {
         match reach {
-            WatchedReach::Tree => manifest.folders.push(Folder::new(path, Rule::Tree(part))),
-            WatchedReach::Skills => manifest.folders.push(Folder::new(path, Rule::Skills)),
-            WatchedReach::Alone => {
+            Reach::Tree => manifest.folders.push(Folder::new(path, Rule::Tree(part))),
+            Reach::Skills => manifest.folders.push(Folder::new(path, Rule::Skills)),
+            Reach::Alone => {
                 let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str()))
                 else {
                     continue;

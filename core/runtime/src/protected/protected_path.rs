@@ -16,7 +16,7 @@ pub(crate) enum Change {
 
 /// How far below its path a place reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// The path and everything below it.
     Tree,
     /// The path alone.
@@ -27,10 +27,10 @@ pub(super) enum Reach {
 
 /// A protected path.
 #[derive(Clone, Debug)]
-pub(super) struct ProtectedPath {
-    pub(super) path: PathBuf,
-    pub(super) part: Part,
-    pub(super) reach: Reach,
+pub(crate) struct ProtectedPath {
+    pub(crate) path: PathBuf,
+    pub(crate) part: Part,
+    pub(crate) reach: Reach,
     folded: Folded,
 }
 
