@@ -135,9 +135,11 @@ impl Place<'_> {
             let (Some(part), Some(target)) = (part.filter(|part| is_one_of(part, &COPIES)), touch.path.text()) else {
                 return false;
             };
-            let places = self.protected.programs_below(&self.absolute(&target));
-            !places.is_empty()
-                && self.operands(part).iter().any(|source| places.iter().any(|place| holds(source, place)))
+            let target = self.absolute(&target);
+            let places = self.protected.programs_below(&target);
+            // The folder that is copied into has the program, and is one of the words.
+            let comes = |source: &PathBuf| *source != target && places.iter().any(|place| holds(source, place));
+            !places.is_empty() && self.operands(part).iter().any(comes)
         })
     }
 
