@@ -2,11 +2,8 @@
 //! walkthrough in columns, `stage` prepares a session.
 
 use std::collections::BTreeSet;
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use clap::{Parser, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
@@ -22,6 +19,7 @@ use phasegate_conformance::texts::{self, Changed};
 use phasegate_conformance::trial::{Check, Trial};
 use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
 use phasegate_conformance::{bless_from_now_on, cases, outcome};
+use rayon::prelude::*;
 
 /// One suite for every platform.
 #[derive(Parser)]
@@ -181,7 +179,7 @@ fn run(selection: &Selection) -> ExitCode {
         anstream::eprintln!("no trial is selected");
         return ExitCode::FAILURE;
     }
-    let verdicts = on_every_core(&selected, |trial| suite.verdict(trial));
+    let verdicts: Vec<_> = selected.par_iter().map(|trial| suite.verdict(trial)).collect();
     if selection.bless
         && let Err(problem) = settle()
     {
@@ -212,26 +210,6 @@ fn settle() -> Result<(), String> {
     }
     anstream::println!("{} texts changed", changed.len());
     Ok(())
-}
-
-/// The answers of `ask` to every item, in their order. Each core takes the next item that nobody has taken.
-fn on_every_core<T: Sync, A: Send>(items: &[T], ask: impl Fn(&T) -> A + Sync) -> Vec<A> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut answers = Vec::new();
-        loop {
-            let at = next.fetch_add(1, Relaxed);
-            let Some(item) = items.get(at) else { return answers };
-            answers.push((at, ask(item)));
-        }
-    };
-    let mut answers: Vec<(usize, A)> = std::thread::scope(|scope| {
-        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-    });
-    answers.sort_by_key(|(at, _)| *at);
-    answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
 impl Selection {

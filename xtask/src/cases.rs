@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize;
+use rayon::prelude::*;
 use serde::Serialize;
 use xtask::failure::{Failure, Result};
 use xtask::process::build_programs;
@@ -82,8 +83,12 @@ fn of_file(args: &Args, file: &Path) -> Result<usize> {
     let reasons = reasons(&name)?;
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut wrong = 0;
-    for case in cases.iter().filter(|case| case.name.contains(&args.only)) {
-        let outcome = play::play(&name, case)?;
+    let played: Result<Vec<(&Case, Outcome)>> = cases
+        .par_iter()
+        .filter(|case| case.name.contains(&args.only))
+        .map(|case| Ok((case, play::play(&name, case)?)))
+        .collect();
+    for (case, outcome) in played? {
         let differs = matches!(outcome, Outcome::Differs { .. });
         let stated = reasons.iter().find(|(names, _)| fits(names, &case.name)).map(|(_, reason)| reason.as_str());
         let reason = stated.or(case.upstream_quirk.as_deref()).filter(|_| differs);

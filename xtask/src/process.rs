@@ -55,10 +55,13 @@ fn quiet(program: impl AsRef<OsStr>) -> Command {
             command.env_remove(name);
         }
     }
-    if let Some(folder) = SCRATCH.lock().ok().and_then(|folder| folder.clone()) {
-        command.env("TMPDIR", folder);
-    }
+    command.env("TMPDIR", scratch());
     command
+}
+
+/// The folder for what is needed for a while.
+pub fn scratch() -> PathBuf {
+    SCRATCH.lock().ok().and_then(|folder| folder.clone()).unwrap_or_else(std::env::temp_dir)
 }
 
 /// The folder in which programs keep what they need for a while, where that is not the system's.

@@ -57,7 +57,7 @@ fn versions(case: &Case) -> Result<Outcome> {
             let of = json!([{"tool": "create_task", "args": {"said": words.join(" ")}}]);
             budgets.insert(rule.0.trim().to_owned(), json!({"count": "calls", "limit": 1, "of": of}));
         }
-        let player = Player::with_settings("tool-lock", &json!({"budgets": budgets}).to_string())?;
+        let player = Player::with_settings(&json!({"budgets": budgets}).to_string())?;
         let answers = player.answers(&[json!({"event": "session_start", "source": "startup"})])?;
         let version = answers.last().and_then(|last| last.get("policy_version")).and_then(Value::as_str);
         found.push(version.unwrap_or_default().to_owned());

@@ -2,56 +2,52 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
+use tempfile::TempDir;
 use xtask::failure::{Failure, Result};
-use xtask::process::program;
-use xtask::root::target;
+use xtask::process::{program, scratch};
 
-/// A project with a shipped skill, in which transcripts are played.
+/// A project with a shipped skill, in which transcripts are played. It goes when this does.
 pub(crate) struct Player {
-    project: PathBuf,
+    project: TempDir,
 }
 
 impl Player {
     /// A project with the skill in a form: `strict` or `compat`.
     pub(super) fn new(skill: &str, form: &str) -> Result<Self> {
-        let project = target().join("cases").join(format!("{skill}-{form}"));
-        let config = project.join(".phasegate");
-        let written = fs::create_dir_all(&config).and_then(|()| {
-            fs::write(config.join("config.yaml"), format!("mode: block\nuse: [{{skill: {skill}, form: {form}}}]\n"))
+        Self::with_settings(&format!("mode: block\nuse: [{{skill: {skill}, form: {form}}}]\n"))
+    }
+
+    /// A project with these settings.
+    pub(super) fn with_settings(settings: &str) -> Result<Self> {
+        Self::written(&[("config.yaml", settings)])
+    }
+
+    /// A project with these settings and a skill of its own.
+    pub(super) fn with_skill(settings: &str, skill: &str, text: &str) -> Result<Self> {
+        Self::written(&[("config.yaml", settings), (&format!("skills/{skill}.yaml"), text)])
+    }
+
+    /// A project with these files below the folder of its configs.
+    fn written(files: &[(&str, &str)]) -> Result<Self> {
+        let made = tempfile::tempdir_in(scratch()).and_then(|project| {
+            for (name, text) in files {
+                let path = project.path().join(".phasegate").join(name);
+                fs::create_dir_all(path.parent().unwrap_or(&path))?;
+                fs::write(path, text)?;
+            }
+            Ok(project)
         });
-        written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
-        Ok(Self { project })
-    }
-
-    /// A project of this name with these settings.
-    pub(super) fn with_settings(name: &str, settings: &str) -> Result<Self> {
-        let project = target().join("cases").join(name);
-        let config = project.join(".phasegate");
-        let written = fs::create_dir_all(&config).and_then(|()| fs::write(config.join("config.yaml"), settings));
-        written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
-        Ok(Self { project })
-    }
-
-    /// A project of this name with these settings and a skill of its own.
-    pub(super) fn with_skill(name: &str, settings: &str, skill: &str, text: &str) -> Result<Self> {
-        let project = target().join("cases").join(name);
-        let config = project.join(".phasegate");
-        let written = fs::create_dir_all(config.join("skills"))
-            .and_then(|()| fs::write(config.join("config.yaml"), settings))
-            .and_then(|()| fs::write(config.join("skills").join(format!("{skill}.yaml")), text));
-        written.map_err(|error| Failure::new(format!("{}: {error}", config.display())))?;
-        Ok(Self { project })
+        made.map(|project| Self { project }).map_err(|error| Failure::new(format!("the project of a case: {error}")))
     }
 
     /// What the program says to each line.
     pub(crate) fn answers(&self, lines: &[Value]) -> Result<Vec<Value>> {
         let failed = |error: std::io::Error| Failure::new(format!("phasegate replay: {error}"));
         let mut command = program("phasegate");
-        command.args(["replay", "--json", "--project"]).arg(&self.project).arg("-");
+        command.args(["replay", "--json", "--project"]).arg(self.project.path()).arg("-");
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().map_err(failed)?;
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

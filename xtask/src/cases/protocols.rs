@@ -1,13 +1,12 @@
 //! Cases of skill protocols: the original's tables of phases become skills, and each step of its machine is the work of a
 //! subagent.
 
-use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 use xtask::failure::{Failure, Result};
-use xtask::process::program;
-use xtask::root::{read, root, target};
+use xtask::process::{program, scratch};
+use xtask::root::{read, root};
 
 use super::case::{Call, Case};
 use super::outcome::Outcome;
@@ -54,21 +53,15 @@ impl Skill {
     /// A project with the skill, as `phasegate skill new --registry` makes it.
     fn player(&self) -> Result<Player> {
         let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", self.name));
-        let table: PathBuf = target().join("cases").join(format!("{}.json", self.name));
-        std::fs::create_dir_all(target().join("cases")).map_err(failed)?;
-        std::fs::write(&table, self.phases.to_string()).map_err(failed)?;
+        let table = tempfile::Builder::new().suffix(".json").tempfile_in(scratch()).map_err(failed)?;
+        std::fs::write(table.path(), self.phases.to_string()).map_err(failed)?;
         let mut command = program("phasegate");
-        command.args(["skill", "new", "--dry-run", &self.name, "--registry"]).arg(&table);
+        command.args(["skill", "new", "--dry-run", &self.name, "--registry"]).arg(table.path());
         let output = command.stdin(Stdio::null()).output().map_err(failed)?;
         if !output.status.success() {
             return Err(Failure::new(format!("{}: {}", self.name, String::from_utf8_lossy(&output.stderr))));
         }
-        Player::with_skill(
-            &format!("protocols-{}", self.name),
-            "mode: block\n",
-            &self.name,
-            &String::from_utf8_lossy(&output.stdout),
-        )
+        Player::with_skill("mode: block\n", &self.name, &String::from_utf8_lossy(&output.stdout))
     }
 
     /// The agents of a phase, in order.

@@ -155,7 +155,7 @@ impl Session {
 
     /// What the calls are answered.
     fn answers(&self, calls: &[Value]) -> Result<Vec<Value>> {
-        let player = Player::with_skill("registry", &self.settings.text, "research", RESEARCH)?;
+        let player = Player::with_skill(&self.settings.text, "research", RESEARCH)?;
         let mut lines = vec![json!({"event": "session_start", "source": "startup"})];
         if self.settings.plan_mode {
             lines.push(activate());
