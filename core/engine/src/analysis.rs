@@ -53,8 +53,8 @@ pub struct CallAnalysis {
     /// different names can be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_as: Option<String>,
-    /// The absolute paths of the project among the arguments of a call whose tool says nothing of paths, relative to the
-    /// project.
+    /// The paths of the project among the arguments of a call whose tool says nothing of paths, as they are written there,
+    /// and relative to the project.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub in_project: BTreeMap<String, String>,

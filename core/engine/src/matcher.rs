@@ -424,6 +424,12 @@ impl PathTest {
         if self.access == Access::Write && !labels.is_empty() && !labels.contains(WRITE) && !labels.contains(EXECUTE) {
             return Fit::No;
         }
+        let writer = labels.contains(SHELL) || labels.contains(WRITE);
+        let silent = analysis.commands.is_empty() && analysis.paths.is_empty() && !writer;
+        if used == Use::Forbid && self.access == Access::Write && silent && !analysis.open {
+            // It is about the paths that its arguments name: what else it changes is found when it ends.
+            return if analysis.in_project.values().any(|path| self.pattern.fits(path)) { Fit::Doubt } else { Fit::No };
+        }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
         // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
         let told = subject.named || (self.access == Access::Write && !analysis.commands.is_empty());
@@ -432,7 +438,15 @@ impl PathTest {
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
         let asked = asked.filter(|path| !proven || !analysis.keeps_content(path));
-        let fits = asked.map(|path| self.fits_path(path, used));
+        // Of a word that may be no path nobody asks what could lie below it, unless the pattern says so.
+        let begins = |path: &PathUse| {
+            let folder = path.resolved.as_deref().unwrap_or_default();
+            self.pattern.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
+        };
+        let fits = asked.map(|path| match self.fits_path(path, used) {
+            Fit::Doubt if path.guess && used == Use::Forbid && !begins(path) => Fit::No,
+            fit => fit,
+        });
         let (least, most) = fits.fold((None, nothing), |(least, most), fit| {
             (Some(least.map_or(fit, |least: Fit| least.min(fit))), most.max(fit))
         });

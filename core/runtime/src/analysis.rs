@@ -58,10 +58,11 @@ pub(crate) fn open(event: &mut Event) {
     }
 }
 
-/// Notes which arguments name paths of the project. Asked for only where a line compares what calls are about.
+/// Notes which arguments name paths of the project, where the tool does more than read and says nothing of paths.
 pub(crate) fn name_paths(event: &mut Event, root: &Path) {
+    let reads = event.labels().is_none_or(|labels| only_reads(&labels));
     let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
-    if tool != BASH && analysis.paths.is_empty() && !analysis.open {
+    if !reads && tool != BASH && analysis.paths.is_empty() && !analysis.open {
         analysis.in_project = in_project::paths(input, root);
     }
 }

@@ -21,7 +21,7 @@ use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
 use serde_json::{Value, json};
 
 use self::files::Files;
-use crate::analysis::{Shell, read_line};
+use crate::analysis::{Shell, name_paths, read_line};
 use crate::audit::line::Place;
 use crate::audit::log::{append, lines};
 use crate::decide::{Decided, decide, not_kept};
@@ -185,6 +185,9 @@ impl Replay {
         let shell = self.shell(&event.session);
         let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
         self.files.read_paths(&mut event, of_line);
+        if !names_paths(&event) {
+            name_paths(&mut event, self.files.root());
+        }
         invoked::read(&mut event);
         Ok((event, as_tool))
     }
@@ -307,4 +310,9 @@ fn command_of(event: &Event) -> Option<EventKind> {
         name: tool.clone(),
         args: input.clone(),
     })
+}
+
+/// Whether a record says already which paths the arguments name.
+fn names_paths(event: &Event) -> bool {
+    matches!(&event.kind, EventKind::ToolCall { analysis, .. } if !analysis.in_project.is_empty())
 }

@@ -94,7 +94,7 @@ fn fault_of_section(section: &TextTest, least: u64, outline: &Outline, lines: &L
                  empty line between them"
         )
     });
-    Some(fault + &hint.unwrap_or_default())
+    Some(format!("{fault}{}", hint.unwrap_or_default()))
 }
 
 fn fault_of_line(wanted: &TextTest, body: &str, outline: &Outline) -> Option<String> {
