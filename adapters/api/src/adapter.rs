@@ -1,6 +1,7 @@
 //! Adapters: one platform each, and the registry that they are found in.
 
 use crate::capability::Capabilities;
+use crate::client_record::ClientRecord;
 use crate::codec::Codec;
 use crate::examine::Diagnostics;
 use crate::install::Installer;
@@ -23,6 +24,11 @@ pub trait Adapter: Send + Sync {
 
     /// Translates its frames.
     fn codec(&self) -> &dyn Codec;
+
+    /// Reads what the client itself records of its sessions; `None` where it keeps nothing that can be compared.
+    fn client_record(&self) -> Option<&dyn ClientRecord> {
+        None
+    }
 
     /// Installs phasegate in its settings.
     fn installer(&self) -> &dyn Installer;

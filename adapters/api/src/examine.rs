@@ -26,6 +26,11 @@ pub trait Diagnostics: Send + Sync {
         None
     }
 
+    /// What is known of modules that the platform loads into itself; `None` if it loads none.
+    fn modules(&self) -> Option<&'static ModuleTable> {
+        None
+    }
+
     /// What the platform's settings mean for the guard.
     fn examine(&self, request: &ExamineRequest) -> Examined;
 
@@ -48,6 +53,27 @@ pub struct SessionTable {
     pub began: &'static str,
     /// The column of the time at which something last happened in it.
     pub last: &'static str,
+}
+
+/// Modules that a platform loads into itself: they can answer calls before the guard is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModuleTable {
+    /// What the platform calls one.
+    pub word: &'static str,
+    /// The folders that may be one; a name `*` stands for any one name.
+    pub folders: &'static [&'static str],
+    /// The file that says that a folder is one, and the word in it.
+    pub sign: &'static str,
+    /// The word in that file.
+    pub says: &'static str,
+    /// How the names of the files of its programs end.
+    pub ends: &'static [&'static str],
+    /// How the events begin that only the guard should take.
+    pub events: &'static [&'static str],
+    /// The program and its arguments that say what a folder takes, which comes last.
+    pub check: &'static [&'static str],
+    /// A text of each answer of that program that says it.
+    pub answers: &'static str,
 }
 
 /// How much a finding matters, from least to most.

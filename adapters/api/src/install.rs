@@ -121,6 +121,17 @@ pub trait Installer: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// The folders outside of its usual places that the platform loads programs into itself from, as these settings say.
+    fn loads_from(&self, _path: &Path, _text: &str) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The files of the machine's own by which the platform loads no programs of others into itself, which an administrator
+    /// writes; none where the platform has no such settings. What the files say before is left out.
+    fn managed(&self, _request: &InstallRequest) -> Vec<Change> {
+        Vec::new()
+    }
+
     /// What an entry of `allowed-tools` in a `SKILL.md` permits; `None` where the platform reads no such list.
     fn allowed_tool(&self, _written: &str) -> Option<Permission> {
         None
@@ -141,7 +152,7 @@ pub struct Places {
     /// Settings files that can switch the guard off; those that begin with `/` are the machine's.
     pub settings: Vec<String>,
     /// Other files, and folders if they end with `/`, that the platform obeys or runs without asking the guard. They are
-    /// protected as settings are.
+    /// protected as settings are. A name `*` stands for any one name.
     pub unseen: Vec<String>,
     /// Those of these files and folders that the client itself changes while it works, so that a change of them says nothing.
     pub changed_by_client: Vec<String>,

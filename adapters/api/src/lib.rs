@@ -18,6 +18,7 @@ pub mod reply;
 pub mod session;
 pub mod verdict;
 pub mod codec;
+pub mod client_record;
 pub mod playback;
 pub mod refusal;
 pub mod capability;
@@ -34,8 +35,9 @@ pub mod guarded;
 
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
+pub use client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
 pub use codec::{Codec, Decoded, NoFrames};
-pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, SessionTable};
+pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
 pub use install::{Change, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, below_home};

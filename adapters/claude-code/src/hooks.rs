@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message, Permission, PermissionEffect, Places, Problem, Received, Reply,
-    SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, ClientRecord, Codec, Decoded, Diagnostics, ExamineRequest, Examined,
+    Frame, InstallRequest, Installer, Limit, Message, ModuleTable, Permission, PermissionEffect, Places, Problem,
+    Received, RecordPlace, Recorded, Reply, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::entry::{Form, entry};
 use crate::host::Host;
-use crate::{decode, encode, examine, hook_installation, install, permissions, wire};
+use crate::{decode, encode, examine, hook_installation, install, managed, mods, permissions, transcript, wire};
 
 /// The adapter of one host.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,10 @@ impl Adapter for Hooks {
         self
     }
 
+    fn client_record(&self) -> Option<&dyn ClientRecord> {
+        Some(self)
+    }
+
     fn installer(&self) -> &dyn Installer {
         self
     }
@@ -78,6 +82,20 @@ impl Codec for Hooks {
     }
 }
 
+impl ClientRecord for Hooks {
+    fn place(&self, message: &Message) -> Option<RecordPlace> {
+        transcript::place(self.host, message)
+    }
+
+    fn read(&self, line: &str) -> Vec<Recorded> {
+        transcript::read(self.host, line)
+    }
+
+    fn told(&self, message: &Message) -> Vec<Recorded> {
+        transcript::told(self.host, message)
+    }
+}
+
 impl Installer for Hooks {
     fn places(&self) -> Places {
         self.host.table.places()
@@ -105,6 +123,14 @@ impl Installer for Hooks {
 
     fn allowed_tool(&self, written: &str) -> Option<Permission> {
         Some(permissions::permission(PermissionEffect::Allow, written))
+    }
+
+    fn loads_from(&self, path: &Path, text: &str) -> Vec<PathBuf> {
+        mods::marketplaces(path, text)
+    }
+
+    fn managed(&self, request: &InstallRequest) -> Vec<Change> {
+        managed::changes(self.host, request)
     }
 
     fn demands_guard<'a>(&self, settings: &'a BTreeMap<PathBuf, String>) -> Option<&'a Path> {
@@ -140,6 +166,10 @@ impl Diagnostics for Hooks {
 
     fn examine(&self, request: &ExamineRequest) -> Examined {
         examine::examine(self.host, request)
+    }
+
+    fn modules(&self) -> Option<&'static ModuleTable> {
+        Some(&mods::MODS)
     }
 
     fn limits(&self) -> Vec<Limit> {

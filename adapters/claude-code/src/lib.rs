@@ -14,6 +14,7 @@ mod wire;
 mod notice;
 mod outcome;
 mod tools;
+mod transcript;
 mod decode;
 mod encode;
 mod settings;
@@ -24,6 +25,8 @@ mod install;
 mod hook_installation;
 mod examine;
 mod permissions;
+mod mods;
+mod managed;
 mod hooks;
 mod hosts;
 

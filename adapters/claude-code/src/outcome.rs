@@ -100,7 +100,7 @@ fn of_shell(input: &Value, response: &Value) -> Ending {
 }
 
 /// How the client begins its answer to the agent when its user, a rule or a hook said no.
-const REFUSALS: [&str; 4] = [
+pub(crate) const REFUSALS: [&str; 4] = [
     "The user doesn't want to proceed with this tool use",
     "The user doesn't want to take this action right now",
     "Permission to use ",
@@ -143,7 +143,7 @@ pub(crate) fn reported(tool: &str, response: &Value) -> Reported {
 }
 
 /// The number in a first line `Exit code 3`.
-fn exit_code(error: &str) -> Option<i64> {
+pub(crate) fn exit_code(error: &str) -> Option<i64> {
     error.strip_prefix("Exit code ")?.lines().next()?.trim().parse().ok()
 }
 

@@ -3,6 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::accepted::Offer;
+use phasegate_runtime::alarm::Alarm;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::{Project, Runtime};
 use phasegate_shell::Readers;
@@ -38,7 +39,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project"));
     }
-    let (servers, unjudged) = (runtime.other_servers(&project)?, runtime.unjudged(&project)?);
+    let (servers, alarms) = (runtime.other_servers(&project)?, runtime.alarms(&project)?);
+    let alarms: Vec<String> = alarms.iter().map(Alarm::text).collect();
     let programs = runtime.other_programs(&project)?;
     // What was accepted and is gone is no reason to accept nothing anew.
     let offer = runtime.offer(&project).unwrap_or(None);
@@ -55,7 +57,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let what = [
         ("the configs", difference),
         ("how servers are started", servers),
-        ("calls that ran unjudged", unjudged),
+        ("what went past the guard", alarms),
         ("which program answers", programs),
     ];
     let what: Vec<_> = what.into_iter().filter(|(_, what)| !what.is_empty()).collect();

@@ -132,5 +132,6 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     let mut adapters = phasegate_adapters::all();
     adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
     let invocation = invocation(&adapters, "NAME");
-    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer })
+    let alarms = runtime.alarms(project)?;
+    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer, alarms })
 }

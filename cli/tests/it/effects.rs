@@ -343,6 +343,11 @@ fn settings_without_which_nothing_starts_the_guard_stop_the_calls_whoever_change
     assert!(!is_stopped(&world, "t1"), "the user's own settings start it");
     world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
     assert!(is_stopped(&world, "t2"));
+    // The denial is the agent's to read: the person is told with the next answer.
+    let next = || told(&world.frame("s", "PostToolBatch", json!({})));
+    let said = next();
+    assert!(said.contains("changed `.claude/settings.local.json`, which the guard depends on"), "{said}");
+    assert_eq!(next(), "", "once");
     assert!(world.run(&["restore", "--list"], 0).contains("while no call was open"));
     fs::remove_file(world.root().join(".claude/settings.local.json")).unwrap();
     assert!(!is_stopped(&world, "t3"));

@@ -8,6 +8,7 @@
 )]
 
 mod accepted;
+mod alarms;
 mod approvals;
 mod attacks;
 mod audit;
@@ -63,7 +64,6 @@ mod tampering;
 mod transcripts;
 mod unchanged;
 mod unguarded_session;
-mod unjudged;
 mod version1;
 mod vs_code;
 mod ways_out;

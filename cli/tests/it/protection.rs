@@ -46,6 +46,20 @@ fn calls(list: &str) -> impl Iterator<Item = (String, Value)> {
 }
 
 #[test]
+fn what_settings_name_as_a_marketplace_is_protected() {
+    let world = world();
+    let market = world.home().join("market");
+    let named = |path: std::path::PathBuf| json!({"source": {"source": "directory", "path": path}});
+    let settings = json!({"extraKnownMarketplaces": {"m": named(market.clone()), "own": named(world.root())}});
+    world.write(".claude/settings.local.json", &settings.to_string());
+    let write = |path: std::path::PathBuf| world.call("s", "t", "Write", json!({"file_path": path, "content": "x"}));
+    denied(&write(market.join("tidy/src/mod.mjs")), "self-protection");
+    denied(&write(world.root().join("plugins/tidy/hooks/mod.mjs")), "self-protection");
+    assert_eq!(reply(&write(world.root().join("src/a.rs"))), Reply::Silent, "the project itself is still worked on");
+    assert_eq!(reply(&write(world.root().join("src/hooks.rs"))), Reply::Silent);
+}
+
+#[test]
 fn shell_lines_that_would_change_the_guard_are_denied_and_no_others() {
     assert_eq!(wrong(lines("denied"), true), Vec::<String>::new(), "denied");
     assert_eq!(wrong(lines("allowed"), false), Vec::<String>::new(), "allowed");

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::World;
+use crate::support::{Reply, World, reply};
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -39,7 +39,7 @@ enum Step {
     Start(String),
     /// A session ends.
     End(String),
-    /// A call is decided, and succeeds.
+    /// A call is decided, and succeeds if it is let through.
     Call { session: String, tool: String, input: Value },
     /// The client sends another message.
     Frame { session: String, event: String, fields: Value },
@@ -86,8 +86,10 @@ fn play(case: &Case) -> Vec<String> {
             Step::Start(session) => drop(world.start(session)),
             Step::End(session) => drop(world.frame(session, "SessionEnd", json!({"reason": "other"}))),
             Step::Call { session, tool, input } => {
-                world.call(session, &id, tool, input.clone());
-                world.ok(session, &id, tool, input.clone());
+                let answer = world.call(session, &id, tool, input.clone());
+                if !matches!(reply(&answer), Reply::Denied(_)) {
+                    world.ok(session, &id, tool, input.clone());
+                }
             }
             Step::Frame { session, event, fields } => drop(world.frame(session, event, fields.clone())),
             Step::Run(args) => drop(world.run(&args.iter().map(String::as_str).collect::<Vec<_>>(), 0)),

@@ -68,14 +68,14 @@ fn call(number: u64) -> (&'static str, Value) {
     }
 }
 
-fn frame(world: &World, number: u64) -> Value {
-    let other = number.saturating_sub(1 + lot("which", number) % 30);
-    let (event, fields) = match lot("kind", number) % 100 {
-        0..55 => {
+/// The message of this number; `other` is the call whose result it may tell.
+fn frame(world: &World, number: u64, other: Option<u64>) -> Value {
+    let (event, fields) = match (lot("kind", number) % 100, other) {
+        (0..55, _) => {
             let (tool, input) = call(number);
             ("PreToolUse", json!({"tool_name": tool, "tool_input": input, "tool_use_id": format!("c{number}")}))
         }
-        55..98 => {
+        (55..98, Some(other)) => {
             let (tool, input) = call(other);
             let response = match tool {
                 "Bash" => json!({"stdout": "", "stderr": "", "interrupted": false, "isImage": false}),
@@ -103,14 +103,14 @@ enum Answer {
     Killed,
 }
 
-fn hook(world: &World, number: u64) -> Answer {
+fn hook(world: &World, number: u64, other: Option<u64>) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
     command.args(["hook", "claude-code"]).current_dir(world.root()).env_clear().envs(world.variables());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // One that is killed early closes the pipe.
-    drop(stdin.write_all(frame(world, number).to_string().as_bytes()));
+    drop(stdin.write_all(frame(world, number, other).to_string().as_bytes()));
     drop(stdin);
     if lot("kill", number).is_multiple_of(6) {
         std::thread::sleep(Duration::from_micros(lot("when", number) % setting("KILL_WITHIN", 60_000)));
@@ -130,6 +130,7 @@ fn hook(world: &World, number: u64) -> Answer {
 fn send_all(world: &World, processes: u64, events: u64) -> BTreeMap<u64, Answer> {
     let (next, done) = (AtomicU64::new(1), AtomicU64::new(0));
     let answers = Mutex::new(BTreeMap::new());
+    let passed = Mutex::new(Vec::new());
     let progress = std::env::var_os("PHASEGATE_STRESS_PROGRESS").map(PathBuf::from);
     std::thread::scope(|scope| {
         for _ in 0..processes {
@@ -139,7 +140,15 @@ fn send_all(world: &World, processes: u64, events: u64) -> BTreeMap<u64, Answer>
                     if number > events {
                         break;
                     }
-                    let answer = hook(world, number);
+                    // A client tells the results of calls that were let through.
+                    let ran = passed.lock().unwrap().clone();
+                    let which = lot("which", number).checked_rem(ran.len() as u64);
+                    let other = which.and_then(|at| ran.get(usize::try_from(at).unwrap()).copied());
+                    let answer = hook(world, number, other);
+                    let is_call = frame(world, number, other)["hook_event_name"] == "PreToolUse";
+                    if is_call && answer == Answer::Passed {
+                        passed.lock().unwrap().push(number);
+                    }
                     answers.lock().unwrap().insert(number, answer);
                     let so_far = done.fetch_add(1, Ordering::SeqCst) + 1;
                     if let Some(path) = progress.as_ref().filter(|_| so_far.is_multiple_of(20)) {
@@ -209,7 +218,7 @@ fn recorded(world: &World, replayed: &[Replayed]) -> BTreeMap<u64, Vec<Option<bo
         by_key.entry(key(&record.event)).or_default().push(lets);
     }
     let numbers = 1..=setting("EVENTS", 600);
-    let calls = numbers.filter(|number| frame(world, *number)["hook_event_name"] == "PreToolUse");
+    let calls = numbers.filter(|number| frame(world, *number, None)["hook_event_name"] == "PreToolUse");
     calls.map(|number| (number, by_key.get(&format!("tool_call c{number}")).cloned().unwrap_or_default())).collect()
 }
 

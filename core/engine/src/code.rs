@@ -142,6 +142,9 @@ codes! {
     ForbiddenChange = "forbidden-change", Protection,
         "a call changed a file that the current phase or the guard forbids to change, and the file is not as it was: until then only calls pass that read or that put it back",
         "run `phasegate restore`, or undo the change in these files alone; if the change is meant, ask the user to accept it with `phasegate restore --keep`";
+    RanUnguarded = "ran-unguarded", Protection,
+        "something went past the guard in this session: a call ran although it was denied or the guard was never asked, or the client recorded another end of it than the guard was told",
+        "the user looks at what ran and at what the client loads (`phasegate doctor`), and accepts it: `/phasegate reload`, or `phasegate reload` in a terminal";
     ToolChanged = "tool-changed", Tool,
         "the server's description of the tool differs from the one that was first seen",
         "ask the user to review the tool and to accept it with `phasegate approve tool:SERVER/TOOL`";

@@ -1,4 +1,4 @@
-//! What a person must accept: policies that ask for less than before, and calls that ran unjudged (rules 4).
+//! What a person must accept: policies that ask for less than before, and what went past the guard (rules 4).
 
 use phasegate_adapter::Problem;
 use phasegate_core::{Code, Durability};
@@ -9,13 +9,14 @@ use phasegate_store::state::JournalState as _;
 use serde_json::json;
 
 use crate::accepted::Choice;
+use crate::alarm::Alarm;
 use crate::deadline::{Deadline, LIMIT};
 use crate::guard_file::GuardFile;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
 use crate::servers::definitions;
-use crate::snapshot::{ProjectChange, ProjectSnapshot, UnjudgedCall};
+use crate::snapshot::{ProjectChange, ProjectSnapshot};
 use crate::strength::Strength;
 
 impl Runtime {
@@ -37,17 +38,15 @@ impl Runtime {
         Ok(Strength { servers: Some(servers), ..before.clone() }.other_servers(&before))
     }
 
-    /// The calls of a project that ran though the guard never judged them, as fragments, until a person accepts that.
+    /// What went past the guard in a project and no person has accepted yet, the newest last.
     ///
     /// # Errors
     ///
     /// `state-unreadable`, `state-version`, `state-exposed`: the project's journal cannot be read.
-    pub fn unjudged(&self, project: &Project) -> Result<Vec<String>, Problem> {
+    pub fn alarms(&self, project: &Project) -> Result<Vec<Alarm>, Problem> {
         let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
-        let calls = kept.map(|kept| kept.unjudged).unwrap_or_default();
-        let told =
-            |call: &UnjudgedCall| format!("the call `{}` of {} in session `{}`", call.id, call.tool, call.session);
-        Ok(calls.iter().map(told).collect())
+        let alarms = kept.map(|kept| kept.alarms).unwrap_or_default();
+        Ok(alarms.into_iter().filter(|alarm| !alarm.seen).collect())
     }
 
     /// The programs that answered as the guard of a project, in words, where there were several since a person last accepted
@@ -55,14 +54,14 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As for [`Runtime::unjudged`].
+    /// As for [`Runtime::alarms`].
     pub fn other_programs(&self, project: &Project) -> Result<Vec<String>, Problem> {
         let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
         let programs = kept.map(|kept| kept.programs).unwrap_or_default();
         Ok(if programs.len() > 1 { programs.iter().map(GuardFile::in_words).collect() } else { Vec::new() })
     }
 
-    /// Accepts for a person the configs that are there, how servers are started, and that calls ran unjudged. Nothing is
+    /// Accepts for a person the configs that are there, how servers are started, and what went past the guard. Nothing is
     /// written where there is nothing to accept, or no session has begun: the first one accepts what it sees.
     ///
     /// # Errors
@@ -90,12 +89,7 @@ impl Runtime {
         if strength.is_some() && kept.strength != strength {
             changes.push(ProjectChange::Strength(strength.map(Box::new)));
         }
-        if !kept.unjudged.is_empty() {
-            changes.push(ProjectChange::Unjudged(Vec::new()));
-        }
-        if let [_, .., last] = kept.programs.as_slice() {
-            changes.push(ProjectChange::Programs(vec![last.clone()]));
-        }
+        changes.extend(kept.looked_at());
         if changes.is_empty() {
             return Ok(());
         }

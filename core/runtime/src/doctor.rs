@@ -5,6 +5,7 @@ mod sqlite;
 mod unguarded_session;
 mod bridge;
 mod client;
+mod modules;
 mod policy;
 mod safety;
 mod servers;

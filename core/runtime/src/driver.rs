@@ -3,6 +3,7 @@
 //! Every way that records decides through here: a hook and a control command with one event, the session cache with a
 //! batch, a probe on a store in memory.
 
+mod alarms;
 mod distrust;
 mod effects;
 mod not_in_force;
@@ -11,7 +12,6 @@ mod record;
 mod suspects;
 mod sweep;
 mod undoing;
-mod unjudged;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ use std::sync::Arc;
 use phasegate_adapter::{FailureMode, Problem, Refusal};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_core::{Event, EventKind, Outcome, State, reported, state};
+use phasegate_core::{Effect, Event, EventKind, Outcome, State, reported, state};
 use phasegate_shell::Readers;
 use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::analysis::{self, Shell};
 use crate::audit;
@@ -195,18 +195,61 @@ impl<'a> Driver<'a> {
     /// No policy can be used, or the record cannot be written.
     pub fn decide(&mut self, event: Event) -> Result<Outcome, Problem> {
         let (event, decided) = self.judge(event, false)?;
+        let denied = decided.outcome.decision.as_ref().is_some_and(|decision| decision.effect == Effect::Deny);
+        self.note_judged(&event, denied);
         let changes = std::mem::take(&mut self.changes);
-        if !changes.is_empty() && decided.outcome.decision.as_ref().is_none_or(|decision| decision.lets_through()) {
+        let passes = decided.outcome.decision.as_ref().is_none_or(|decision| decision.lets_through());
+        if !passes {
+            self.hold_notice();
+        } else if !matches!(event.kind, EventKind::SessionEnd {}) {
+            self.take_held_notice();
+        }
+        if !changes.is_empty() && passes {
             let before = self.loaded.own.snapshot.distrusted.iter().copied();
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
         self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
         self.tell_of_skill(&event, &mut outcome);
-        if let Some(text) = self.notice.take() {
-            outcome.result.get_or_insert_with(|| json!({"text": text}));
-        }
+        self.tell(&mut outcome);
         Ok(outcome)
+    }
+
+    /// Adds to what the person is to be told with the answer to this event.
+    fn add_notice(&mut self, text: &str) {
+        let before = self.notice.take().map(|before| format!("{before} ")).unwrap_or_default();
+        self.notice = Some(before + text);
+    }
+
+    /// Keeps what the person is to be told for the next answer: one that denies goes to the agent alone.
+    fn hold_notice(&mut self) {
+        if self.notice.is_some() {
+            self.take_held_notice();
+            let notice = self.notice.take();
+            self.loaded.own.change(SessionChange::HeldNotice(notice));
+        }
+    }
+
+    /// Tells with this answer what an earlier one could not.
+    fn take_held_notice(&mut self) {
+        let Some(held) = self.loaded.own.snapshot.held_notice.clone() else { return };
+        let now = self.notice.replace(held);
+        now.iter().for_each(|now| self.add_notice(now));
+        self.loaded.own.change(SessionChange::HeldNotice(None));
+    }
+
+    /// Puts what the person is to be told into the outcome, behind what is there.
+    fn tell(&mut self, outcome: &mut Outcome) {
+        let Some(notice) = self.notice.take() else { return };
+        let said = outcome.result.as_ref().and_then(|result| result.get("text")?.as_str());
+        let text = match said {
+            Some(said) => format!("{said}\n{notice}"),
+            None => notice,
+        };
+        match &mut outcome.result {
+            Some(Value::Object(fields)) => drop(fields.insert("text".to_owned(), Value::from(text))),
+            _ => outcome.result = Some(json!({"text": text})),
+        }
     }
 
     /// What the event would lead to, with nothing recorded. A call without arguments stands for every call of its tool.
@@ -233,7 +276,8 @@ impl<'a> Driver<'a> {
             return Err(self.note_problem(event.to_value(), problem));
         }
         if let Err(problem) = bounds::check(&event) {
-            let event = json!({"event": event.name(), "session": event.session});
+            let id = event.call().and_then(|call| call.id);
+            let event = json!({"event": event.name(), "session": event.session, "id": id});
             return Err(self.note_problem(event, problem));
         }
         self.keep_distrust(&event);
@@ -255,14 +299,15 @@ impl<'a> Driver<'a> {
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
+        if !open && let Some(problem) = self.held_by_alarm(&event) {
+            return Err(self.note_problem(event.to_value(), problem));
+        }
         if !open {
             self.look_at_effects(&event);
             self.note_violations(&mut event);
         }
         let root = &self.project.root;
-        if self.loaded.own.policy.compares_objects() {
-            analysis::name_paths(&mut event, root);
-        }
+        analysis::name_paths(&mut event, root);
         analysis::tell_content(&mut event, root, &|| self.loaded.own.policy.asks_what_was_written());
         self.mark_unproven(&mut event);
         if let EventKind::Join { runs, .. } = &event.kind {
@@ -344,6 +389,11 @@ impl<'a> Driver<'a> {
             has_policy: !self.version().is_empty(),
         };
         known.failure_mode()
+    }
+
+    /// Whether a frame of the session that cannot be decided is denied, as far as is known.
+    fn is_closed(&self) -> bool {
+        self.failure_mode().is_none_or(|mode| mode == FailureMode::Closed)
     }
 
     /// The problem with its failure mode.

@@ -195,7 +195,7 @@ impl Runtime {
         let decide = |mut driver: Driver<'_>| {
             let kept = &driver.loaded.own.snapshot.memory;
             let decoded = decode(adapter, message, kept, &driver.state.session);
-            let decided = decide(&mut driver, adapter, &opened.frame, decoded);
+            let decided = decide(&mut driver, adapter, opened, decoded);
             let decided = decided.map_err(|problem| driver.refuse(problem));
             if self.ends_with_answer {
                 std::mem::forget(driver);
@@ -307,9 +307,10 @@ pub fn decode(
 pub fn decide(
     driver: &mut Driver<'_>,
     adapter: &dyn Adapter,
-    frame: &Frame,
+    opened: &Opened,
     decoded: Result<Decoded, Problem>,
 ) -> Result<Vec<Outcome>, Problem> {
+    let frame = &opened.frame;
     if let Err(problem) = sender::check(&driver.loaded.own.snapshot.senders, sender()) {
         return Err(driver.note_unreadable(&frame.bytes, problem));
     }
@@ -336,11 +337,14 @@ pub fn decide(
     let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);
     let folder = adapter.installer().project_folder(&root, start);
     let mut outcomes = Vec::new();
+    driver.look_at_others(adapter, &events);
     for mut event in driver.inherit(&origin, events)? {
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
         hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);
         driver.loaded.own.change(SessionChange::Unwired(unwired));
-        driver.note_unjudged(&event);
+        if let Some(message) = opened.message() {
+            driver.look(adapter, message, &mut event);
+        }
         let outcome = driver.decide(event)?;
         let denied = outcome.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         outcomes.push(outcome);

@@ -55,6 +55,12 @@ impl Platforms {
         Self { adapters: adapters.into_iter().collect(), places: OnceLock::new() }
     }
 
+    /// The platform with this id.
+    #[must_use]
+    pub fn adapter(&self, id: &str) -> Option<&'static dyn Adapter> {
+        self.adapters.iter().copied().find(|adapter| adapter.id() == id)
+    }
+
     /// The places of all platforms. A platform is in use where its places exist; those of the others are protected too, by
     /// their paths, and cost one look at the nearest folder that is missing.
     #[must_use]

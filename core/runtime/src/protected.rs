@@ -21,7 +21,7 @@ use phasegate_core::policy::Mode;
 
 use self::named_files::NamedFiles;
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
-use self::protected_path::{Change, Folded, ProtectedPath, Reach, files, fold};
+use self::protected_path::{Change, Folded, ProtectedPath, Reach, expanded, files, fold};
 use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
@@ -96,7 +96,10 @@ impl<'a> Protected<'a> {
         let own: Vec<PathBuf> = own.collect();
         let counts =
             |place: &&ProtectedPath| place.part != Part::State && !own.iter().any(|own| place.path.starts_with(own));
-        self.places.paths.iter().filter(counts).cloned().collect()
+        let one = |place: &ProtectedPath| {
+            if place.open { place.expanded() } else { vec![place.clone()] }
+        };
+        self.places.paths.iter().filter(counts).flat_map(one).collect()
     }
 
     /// The same, as a session of this platform's client asks.
@@ -229,7 +232,10 @@ impl<'a> Protected<'a> {
         let data = path.symlink_metadata().ok().filter(|data| data.is_file() && data.nlink() > 1)?;
         let same = |file: &Path| file.metadata().is_ok_and(|it| it.ino() == data.ino() && it.dev() == data.dev());
         let paths = &mut self.places.paths.iter();
-        paths.find(|place| files(&place.path, place.reach).iter().any(|file| same(file))).map(|place| place.part)
+        let holds = |place: &&ProtectedPath| {
+            expanded(&place.path).iter().any(|path| files(path, place.reach).iter().any(|file| same(file)))
+        };
+        paths.find(holds).map(|place| place.part)
     }
 
     #[cfg(not(unix))]
@@ -258,7 +264,12 @@ impl<'a> Protected<'a> {
     /// The part that a text names, if the text is neither a command nor a path: by the names of protected paths.
     pub(crate) fn spoken_of(&self, text: &str) -> Option<(Part, String)> {
         let text = fold(text);
-        let has = |name: &str| !name.is_empty() && text.contains(&fold(name));
+        // What stands in place of a `*` may be any text.
+        let has = |name: &str| {
+            let mut rest = text.as_str();
+            let after = |piece: &str| rest.split_once(fold(piece).as_str()).map(|(_, behind)| rest = behind);
+            !name.is_empty() && name.split('*').map(after).all(|found| found.is_some())
+        };
         if has(CONFIG_FOLDER) {
             return Some((Part::Policy, CONFIG_FOLDER.to_string()));
         }

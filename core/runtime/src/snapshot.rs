@@ -12,7 +12,9 @@ use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED};
 use crate::ancestors::Process;
+use crate::client_records::{ReadRecord, RecordRead};
 use crate::guard_file::GuardFile;
 use crate::policy_store::KeptSettings;
 use crate::session_index::{Rested, SessionIndex};
@@ -77,6 +79,15 @@ pub struct SessionSnapshot {
     /// Where the manifest of the watched files is (rules 4.11).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchMark>,
+    /// The client's own record of the session, and how far it was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<ReadRecord>,
+    /// The last calls that were judged, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<JudgedCall>,
+    /// What the person is to be told with the next answer that does not deny.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_notice: Option<String>,
 }
 
 /// Which file holds the manifest of a session's watched files, and how it was left: a file that is otherwise was changed.
@@ -128,9 +139,9 @@ pub struct ProjectSnapshot {
     /// The configs that decide: those seen first, or that a person accepted, or that only asked for more since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Accepted>,
-    /// The calls that ended and that the guard had never judged, since a person last accepted that; the newest last.
+    /// What happened past the guard; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unjudged: Vec<UnjudgedCall>,
+    pub alarms: Vec<Alarm>,
     /// The programs that answered as the guard, since a person last accepted the newest; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<GuardFile>,
@@ -140,6 +151,21 @@ pub struct ProjectSnapshot {
     /// How often a person accepted such changes: what was watched before is then taken as it is.
     #[serde(skip_serializing_if = "is_zero")]
     pub changes_kept: u64,
+}
+
+impl ProjectSnapshot {
+    /// What changes when a person has looked at what went past the guard, and at which program answers.
+    pub(crate) fn looked_at(&self) -> Vec<ProjectChange> {
+        let mut changes = Vec::new();
+        if self.alarms.iter().any(|alarm| !alarm.seen) {
+            let seen = self.alarms.iter().cloned().map(|alarm| Alarm { seen: true, ..alarm });
+            changes.push(ProjectChange::Alarms(seen.collect()));
+        }
+        if let [_, .., last] = self.programs.as_slice() {
+            changes.push(ProjectChange::Programs(vec![last.clone()]));
+        }
+        changes
+    }
 }
 
 /// A file that a call changed although it might not, as it was seen after the call.
@@ -159,18 +185,6 @@ pub struct Violation {
     /// The digest of what was there then; absent: nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-}
-
-/// A call that ended and that the guard had never judged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UnjudgedCall {
-    /// The session.
-    pub session: String,
-    /// The platform's id of the call.
-    pub id: String,
-    /// The canonical name of its tool.
-    pub tool: String,
 }
 
 /// How far the removal of a project's old journals by itself has come.
@@ -259,6 +273,14 @@ pub enum SessionChange {
     Outer(Vec<String>),
     /// Where the manifest of the watched files is.
     Watch(Option<WatchMark>),
+    /// The client's own record, and how far it was compared.
+    Record(Option<Box<ReadRecord>>),
+    /// How much more of it was compared.
+    RecordRead(RecordRead),
+    /// A call was denied, or its end told.
+    CallJudged(JudgedCall),
+    /// What the person is to be told with a later answer.
+    HeldNotice(Option<String>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -300,14 +322,14 @@ pub enum ProjectChange {
     Strength(Option<Box<Strength>>),
     /// The configs that decide.
     Accepted(Option<Accepted>),
-    /// The calls that the guard had never judged.
-    Unjudged(Vec<UnjudgedCall>),
     /// The programs that answered as the guard.
     Programs(Vec<GuardFile>),
     /// The files that calls changed although they might not.
     Violations(Vec<Violation>),
     /// How often a person accepted such changes.
     ChangesKept(u64),
+    /// What happened past the guard.
+    Alarms(Vec<Alarm>),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -332,6 +354,10 @@ impl Tagged for SessionChange {
             "unproven" => Self::Unproven(map.next_value()?),
             "outer" => Self::Outer(map.next_value()?),
             "watch" => Self::Watch(map.next_value()?),
+            "record" => Self::Record(map.next_value()?),
+            "record_read" => Self::RecordRead(map.next_value()?),
+            "call_judged" => Self::CallJudged(map.next_value()?),
+            "held_notice" => Self::HeldNotice(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -357,10 +383,10 @@ impl Tagged for ProjectChange {
             "lost" => Self::Lost(map.next_value()?),
             "strength" => Self::Strength(map.next_value()?),
             "accepted" => Self::Accepted(map.next_value()?),
-            "unjudged" => Self::Unjudged(map.next_value()?),
             "programs" => Self::Programs(map.next_value()?),
             "violations" => Self::Violations(map.next_value()?),
             "changes_kept" => Self::ChangesKept(map.next_value()?),
+            "alarms" => Self::Alarms(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -373,6 +399,15 @@ impl<'de> Deserialize<'de> for ProjectChange {
 }
 
 impl SessionSnapshot {
+    /// Notes a call that was let through as judged: a change of the engine's half says it already.
+    pub(crate) fn note_opened(&mut self, change: &Change) {
+        if let Change::CallOpened(call) = change
+            && let Some(id) = &call.id
+        {
+            alarm::note(&mut self.judged, &JudgedCall::allowed(id), MAX_JUDGED);
+        }
+    }
+
     /// Whether the change has no effect. Of the engine's half that is never said.
     #[must_use]
     pub fn has(&self, change: &SessionChange) -> bool {
@@ -394,6 +429,10 @@ impl SessionSnapshot {
             SessionChange::Unproven(servers) => self.unproven == *servers,
             SessionChange::Outer(sessions) => self.outer == *sessions,
             SessionChange::Watch(mark) => self.watch == *mark,
+            SessionChange::Record(record) => self.record.as_ref() == record.as_deref(),
+            SessionChange::RecordRead(read) => self.record.as_ref().is_none_or(|record| record.knows(read)),
+            SessionChange::HeldNotice(notice) => self.held_notice == *notice,
+            SessionChange::CallJudged(call) => self.judged.iter().any(|one| one.id == call.id && one == call),
         }
     }
 }
@@ -403,7 +442,10 @@ impl JournalState for SessionSnapshot {
 
     fn apply(&mut self, change: &SessionChange) {
         match change {
-            SessionChange::Engine(change) => self.session.apply(change),
+            SessionChange::Engine(change) => {
+                self.session.apply(change);
+                self.note_opened(change);
+            }
             SessionChange::Clients(clients) => self.clients.clone_from(clients),
             SessionChange::Senders(senders) => self.senders.clone_from(senders),
             SessionChange::Guards(guards) => self.guards.clone_from(guards),
@@ -420,6 +462,10 @@ impl JournalState for SessionSnapshot {
             SessionChange::Unproven(servers) => self.unproven.clone_from(servers),
             SessionChange::Outer(sessions) => self.outer.clone_from(sessions),
             SessionChange::Watch(mark) => self.watch.clone_from(mark),
+            SessionChange::Record(record) => self.record = record.as_deref().cloned(),
+            SessionChange::RecordRead(read) => self.record.iter_mut().for_each(|record| record.take_up(read)),
+            SessionChange::HeldNotice(notice) => self.held_notice.clone_from(notice),
+            SessionChange::CallJudged(call) => alarm::note(&mut self.judged, call, MAX_JUDGED),
         }
     }
 }
@@ -448,10 +494,10 @@ impl JournalState for ProjectSnapshot {
             ProjectChange::Lost(lost) => self.lost = *lost,
             ProjectChange::Strength(strength) => self.strength = strength.as_deref().cloned(),
             ProjectChange::Accepted(accepted) => self.accepted.clone_from(accepted),
-            ProjectChange::Unjudged(calls) => self.unjudged.clone_from(calls),
             ProjectChange::Programs(programs) => self.programs.clone_from(programs),
             ProjectChange::Violations(violations) => self.violations.clone_from(violations),
             ProjectChange::ChangesKept(times) => self.changes_kept = *times,
+            ProjectChange::Alarms(alarms) => self.alarms.clone_from(alarms),
         }
     }
 }
@@ -459,6 +505,7 @@ impl JournalState for ProjectSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::alarm::Past;
     use serde_json::json;
 
     #[test]
@@ -477,10 +524,16 @@ mod tests {
             ProjectChange::Lost(true),
             ProjectChange::Strength(None),
             ProjectChange::Accepted(Some(Accepted { project: "p".into(), user: "u".into() })),
-            ProjectChange::Unjudged(vec![UnjudgedCall { session: "s".into(), id: "t1".into(), tool: "Write".into() }]),
             ProjectChange::Programs(GuardFile::own().into_iter().cloned().collect()),
             ProjectChange::Violations(Vec::new()),
             ProjectChange::ChangesKept(1),
+            ProjectChange::Alarms(vec![Alarm {
+                session: "s".into(),
+                id: "t1".into(),
+                tool: "Write".into(),
+                what: Past::Denied,
+                seen: true,
+            }]),
             ProjectChange::Engine(engine()),
         ];
         let session = [
@@ -500,6 +553,10 @@ mod tests {
             SessionChange::Unproven(["s".to_string()].into()),
             SessionChange::Outer(vec!["s".to_string()]),
             SessionChange::Watch(Some(WatchMark { number: 1, stamp: "1 2".into(), kept: 3 })),
+            SessionChange::Record(None),
+            SessionChange::RecordRead(RecordRead { read: 1, others: [("a".into(), 2)].into() }),
+            SessionChange::CallJudged(JudgedCall { id: "t1".into(), denied: true, told: None }),
+            SessionChange::HeldNotice(Some("look".into())),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

@@ -83,7 +83,7 @@ pub struct Seal {
 /// Something that does not fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// `state-unreadable`, `state-missing`, `state-version` or `policy-missing`.
+    /// `state-unreadable`, `state-missing`, `state-version`, `policy-missing` or `ran-unguarded`.
     pub code: Code,
     /// The file it was found in, or that is not there.
     pub path: PathBuf,

@@ -283,7 +283,7 @@ impl SessionCache {
         let decided = catch_unwind(AssertUnwindSafe(|| match (input, decoded) {
             (Input::Event(event), _) => serving::decide(&mut driver, self.process, *event),
             (Input::Frame(framed), Some(decoded)) => {
-                frames::decide(&mut driver, framed.adapter, &framed.opened.frame, decoded)
+                frames::decide(&mut driver, framed.adapter, &framed.opened, decoded)
             }
             (Input::Frame(_), None) => Err(Problem::new(Code::Internal, "the frame was not read")),
         }));

@@ -87,6 +87,12 @@ pub(crate) static HOST: Host = Host {
                 "~/.claude/hooks/",
                 ".claude/plugins/",
                 "~/.claude/plugins/",
+                // Mods: programs that the client loads into itself.
+                ".claude/skills/*/hooks/",
+                ".claude/skills/*/.claude-plugin/",
+                "~/.claude/skills/*/hooks/",
+                "~/.claude/skills/*/.claude-plugin/",
+                "~/.claude/dev-mods/",
                 "~/.claude.json",
                 "~/.claude/.claude.json",
                 ".mcp.json",
@@ -255,6 +261,13 @@ pub(crate) static HOST: Host = Host {
                 way: "a program with the user's rights changes settings, state or the guard's program",
                 then: "the next call may be unguarded; managed settings and files of another user prevent that",
                 shown: &[],
+            },
+            LimitRow {
+                way: "a mod that the client loads into itself lets calls run, or answers them",
+                then: "hooks are asked and not obeyed, or not asked; the guard compares what it decided with its messages and the \
+                       transcript, raises an alarm and stops the runs. A mod that also hides the call from both is not seen. \
+                       `allowManagedModsOnly` in managed settings keeps such mods from loading",
+                shown: &["mod-allows-all", "mod-empties-pre-tool-use", "mod-answers-calls"],
             },
             LimitRow {
                 way: "`CLAUDE_CONFIG_DIR` names another folder when the client starts",

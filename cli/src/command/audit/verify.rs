@@ -1,6 +1,7 @@
 //! `phasegate audit verify`: whether every journal of the project can be believed.
 
 use owo_colors::OwoColorize as _;
+use phasegate_runtime::record_comparison::compare_records;
 use phasegate_runtime::verify::{Finding, Report, Seal, verify};
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use crate::progress::Progress;
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Verifies every journal of the project and reports each fault. Exits with 1 if there is a fault.
+/// Verifies every journal of the project, holds the clients' own records against them, and reports each fault. Exits with 1 if there is a fault.
 ///
 /// # Errors
 ///
@@ -22,10 +23,11 @@ pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let mut bar = Progress::new(context.out, "verify");
-    let report = verify(&runtime.locations, &project, &mut |done, total| {
+    let mut report = verify(&runtime.locations, &project, &mut |done, total| {
         bar.set(done, total);
     });
     bar.clear();
+    report.findings.extend(compare_records(&runtime, &project));
     if context.out.json {
         context.out.value(&as_json(&report));
     } else {

@@ -9,6 +9,7 @@ use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::accepted::Offer;
+use phasegate_runtime::alarm::Alarm;
 use phasegate_runtime::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
 use phasegate_runtime::snapshot::Violation;
@@ -100,6 +101,8 @@ pub(super) struct Guarded {
     pub(super) invocation: String,
     /// The configs that wait for a person.
     pub(super) offer: Option<Offer>,
+    /// What went past the guard, and no person has accepted.
+    pub(super) alarms: Vec<Alarm>,
 }
 
 /// The values of inputs, in brackets; nothing where there are none.
@@ -139,6 +142,8 @@ impl Found {
                     ("offer".to_string(), json!({"difference": offer.difference, "digest": offer.digest}))
                 }),
             );
+            let alarms = Some(&self.guarded.alarms).filter(|alarms| !alarms.is_empty());
+            fields.extend(alarms.map(|alarms| ("alarms".to_string(), json!(alarms))));
             let given = self.guarded.inputs.as_object().is_some_and(|values| !values.is_empty());
             fields.extend(given.then(|| ("in_force_inputs".to_string(), self.guarded.inputs.clone())));
         }

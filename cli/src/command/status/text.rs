@@ -77,6 +77,10 @@ fn problems(out: Output, found: &Found) {
         ));
         out.line("  `phasegate restore` puts it back, `phasegate restore --keep` accepts it");
     }
+    for alarm in &found.guarded.alarms {
+        let help = "`phasegate doctor` says what to look at; `phasegate reload` accepts it";
+        out.line(format_args!("{} {} (session `{}`); {help}", "alarm:".red().bold(), alarm.text(), alarm.session));
+    }
     for (_, problem) in &found.damaged {
         let help = "`phasegate repair` shows what can be read, and lets its session go on";
         out.line(format_args!("{} {problem}; {help}", "damaged:".red()));

@@ -10,7 +10,7 @@ use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallReque
 use phasegate_core::policy::Mode;
 
 use super::request::Asked;
-use super::{bridge, unguarded_session};
+use super::{bridge, modules, unguarded_session};
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::deadline::try_within;
 use crate::locations::Locations;
@@ -71,6 +71,7 @@ pub(super) fn examine(
         let own = (installed && unguarded.is_none()).then(|| bridge::examine(locations, project, adapter));
         examined.findings.extend(unguarded.into_iter().chain(own));
     }
+    examined.findings.extend(modules::examine(locations, project, adapter, &request.install.existing));
     examined.findings.insert(0, what);
     if folder != project.root {
         let (here, root) = (folder.display(), project.root.display());

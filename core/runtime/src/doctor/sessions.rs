@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use phasegate_adapter::{Finding, Level};
 use serde_json::Value;
 
+use crate::alarm::Alarm;
 use crate::audit::history::walk;
 use crate::effects::{MAX_FILES, MAX_FOLDERS};
 use crate::policy_store::Current;
@@ -38,11 +39,13 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     if more > 0 {
         found.push(Finding::new(Level::Note, format!("{more} more sessions; `phasegate status` lists them")));
     }
-    let unjudged = runtime.unjudged(project).unwrap_or_default();
-    if !unjudged.is_empty() {
-        let what = format!("calls ran that the guard was never asked about: {}", unjudged.join("; "));
-        found.push(Finding::new(Level::Warning, what).with(
-            "look which program `phasegate` is on the client's PATH, and at what was changed; accept it: `phasegate reload`",
+    let alarms = runtime.alarms(project).unwrap_or_default();
+    if !alarms.is_empty() {
+        let told: Vec<String> =
+            alarms.iter().map(|alarm| format!("{} (session `{}`)", alarm.text(), alarm.session)).collect();
+        let level = if alarms.iter().any(Alarm::stands) { Level::Problem } else { Level::Warning };
+        found.push(Finding::new(level, format!("something went past the guard: {}", told.join("; "))).with(
+            "look at what ran, at the client's mods, and at which program `phasegate` is; accept it: `phasegate reload`",
         ));
     }
     let programs = runtime.other_programs(project).unwrap_or_default();

@@ -161,7 +161,7 @@ impl Driver<'_> {
     fn add_violations(&mut self, violations: Vec<Violation>) {
         let texts = violations.iter().map(|one| accused(&one.change)).collect();
         self.tell_all(texts);
-        self.tell(
+        self.add_notice(
             "Until that is as it was, only calls pass that read or that put it back: `phasegate restore`, `git restore` of \
              these files alone, an edit of them. If the change is meant, a person accepts it with `phasegate restore --keep`.",
         );
@@ -314,15 +314,7 @@ impl Driver<'_> {
         if let Some(last) = texts.last_mut().filter(|_| more > 0) {
             let _ = write!(last, "; and {more} more files");
         }
-        texts.iter().for_each(|text| self.tell(&format!("phasegate: {text}.")));
-    }
-
-    /// Tells the person and the agent with the answer to this event.
-    fn tell(&mut self, text: &str) {
-        match &mut self.notice {
-            Some(notice) => notice.extend([" ", text]),
-            None => self.notice = Some(text.to_owned()),
-        }
+        texts.iter().for_each(|text| self.add_notice(&format!("phasegate: {text}.")));
     }
 }
 

@@ -68,17 +68,13 @@ impl Driver<'_> {
         self.loaded.own.without_policy = false;
         if reloads {
             self.loaded.own.change(SessionChange::Distrusted(BTreeSet::new()));
-            if !self.loaded.shared.snapshot.unjudged.is_empty() {
-                self.loaded.shared.change(ProjectChange::Unjudged(Vec::new()));
-            }
-            if let [_, .., last] = self.loaded.shared.snapshot.programs.as_slice() {
-                let last = vec![last.clone()];
-                self.loaded.shared.change(ProjectChange::Programs(last));
-            }
+            let looked_at = self.loaded.shared.snapshot.looked_at();
+            looked_at.into_iter().for_each(|change| self.loaded.shared.change(change));
         }
         if let Some(offer) = offer {
-            let servers = self.notice.take().map(|servers| format!(" {servers}")).unwrap_or_default();
-            self.notice = Some(offer.notice() + &servers);
+            let before = self.notice.take();
+            self.notice = Some(offer.notice());
+            before.iter().for_each(|before| self.add_notice(before));
         }
         // Only now: what a start that fails would note stays in a guard that goes on, and not in a hook.
         if decides {
@@ -142,10 +138,13 @@ impl Driver<'_> {
         let waits = !less.is_empty();
         told.extend(less);
         if !told.is_empty() {
-            self.notice = Some(strength::notice(&told));
             now.servers.clone_from(&before.servers);
         }
-        (now != *before && !waits).then_some(now)
+        let kept = (now != *before && !waits).then_some(now);
+        if !told.is_empty() {
+            self.add_notice(&strength::notice(&told));
+        }
+        kept
     }
 
     /// From now on the session uses the current configs.

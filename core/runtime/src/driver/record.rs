@@ -9,6 +9,7 @@ use phasegate_formats::journal::Entry;
 use serde_json::{Value, json};
 
 use super::{Driver, unrecorded};
+use crate::alarm::JudgedCall;
 use crate::audit;
 use crate::decide::Decided;
 use crate::loaded::{AuditLines, SyncedRecord};
@@ -38,6 +39,7 @@ impl Driver<'_> {
             self.remember_head()?;
         }
         let own = &mut self.loaded.own;
+        outcome.changes.iter().for_each(|change| own.snapshot.note_opened(change));
         // The session's record holds all of them, so that it alone tells what happened.
         let changes = outcome.changes.iter().cloned().map(SessionChange::Engine).collect();
         let entry = Entry {
@@ -80,6 +82,12 @@ impl Driver<'_> {
     /// Records that a frame or an event could not be decided. The problem says so if even that failed.
     pub fn note_problem(&mut self, mut event: Value, problem: Problem) -> Problem {
         let policy = if self.loaded.own.without_policy { String::new() } else { self.version() };
+        self.hold_notice();
+        let part = |name: &str| event.get(name).and_then(Value::as_str);
+        if let (Some("tool_call"), Some(id)) = (part("event"), part("id")) {
+            let call = JudgedCall { id: id.to_owned(), denied: self.is_closed(), told: None };
+            self.loaded.own.change(SessionChange::CallJudged(call));
+        }
         shorten_event(&mut event, &self.loaded.own.snapshot.settings.redact);
         let why = Some(json!({"code": problem.code, "message": problem.message}));
         let saved = self.announce().and_then(|()| {

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use phasegate_adapter::Adapter;
 use phasegate_core::analysis::Part;
 
-use super::protected_path::{ProtectedPath, Reach, entries_in, reach_of};
+use super::protected_path::{ProtectedPath, Reach, entries_in, expanded, reach_of};
 use super::snapshot::DirectorySnapshot;
 use super::start_files;
+use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::{Links, Looks, folders};
 use crate::platforms::PlatformPlaces;
@@ -33,7 +35,7 @@ pub(super) struct Sources<'a> {
 type Key = (Option<PathBuf>, Vec<PathBuf>);
 
 /// The places, and where links among the configs and the skills lead.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Places {
     pub(super) paths: Vec<ProtectedPath>,
     /// What a project's places are called from its root: the client reads them in folders below, too.
@@ -46,6 +48,12 @@ pub(super) struct Places {
     pub(super) looks: Arc<Looks>,
     /// Folders above the project that are known to be no guarded project.
     bare: Vec<PathBuf>,
+    /// The platforms that have clients.
+    loaders: Vec<&'static dyn Adapter>,
+    /// The root of the project, where there is one.
+    root: Option<PathBuf>,
+    /// The user's home folder.
+    home: PathBuf,
 }
 
 /// The cache of a process that decides more than once.
@@ -58,6 +66,12 @@ struct Kept {
     /// The places and the folders that vouch for it; `None`: it could not be kept, or was asked for only once.
     places: Option<(Arc<Places>, DirectorySnapshot)>,
     tried: Option<Instant>,
+}
+
+impl std::fmt::Debug for Places {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.paths.fmt(f)
+    }
 }
 
 impl Places {
@@ -97,7 +111,10 @@ impl Places {
         }
         logs.iter().for_each(|log| found.add(log, Part::State, Reach::Alone));
         let names = if root.is_some() { names(sources) } else { Vec::new() };
-        Self { paths: found.paths, names, ..Self::default() }
+        let mut loaders: Vec<_> = sources.platforms.clients.iter().map(|client| client.adapter).collect();
+        loaders.dedup_by_key(|adapter| adapter.id());
+        let (root, home) = (root.map(Path::to_path_buf), locations.home.clone());
+        Self { paths: found.paths, names, loaders, root, home, ..Self::default() }
     }
 
     /// The places of a project alone.
@@ -111,6 +128,14 @@ impl Places {
     /// were looked into are added to `read`.
     pub(super) fn targets(&self, links: &Links, read: &mut BTreeSet<PathBuf>) -> Vec<ProtectedPath> {
         let mut targets = Vec::new();
+        for place in self.paths.iter().filter(|place| place.open) {
+            let led = expanded(&place.path)
+                .into_iter()
+                .filter_map(|path| Some((links.resolve(Path::new("/"), &path)?, path)));
+            let elsewhere = led.filter(|(target, path)| target != path);
+            targets.extend(elsewhere.map(|(target, _)| ProtectedPath::new(target, place.part, place.reach)));
+        }
+        targets.extend(self.named_by_settings(links));
         // State is never read through links in it.
         for place in self.paths.iter().filter(|place| place.part != Part::State && links.there(&place.path)) {
             for link in entries_in(place, read).into_iter().filter(|(_, is_link)| *is_link).map(|(path, _)| path) {
@@ -124,6 +149,21 @@ impl Places {
             }
         }
         targets
+    }
+
+    /// The folders that settings name, and that the client loads programs of its own from.
+    fn named_by_settings(&self, links: &Links) -> Vec<ProtectedPath> {
+        let Some(root) = &self.root else { return Vec::new() };
+        let mut found = Vec::new();
+        for installer in self.loaders.iter().map(|adapter| adapter.installer()) {
+            for path in installer.places().settings_files(root, &self.home) {
+                let Ok(text) = bounds::read(&path, MAX_SETTINGS_BYTES) else { continue };
+                let folders = installer.loads_from(&path, &text).into_iter();
+                let real = folders.map(|folder| links.resolve(Path::new("/"), &folder).unwrap_or(folder));
+                found.extend(real.map(|folder| ProtectedPath::new(folder, Part::Settings, Reach::Tree)));
+            }
+        }
+        found
     }
 
     /// Whether the folder is known to be no guarded project.

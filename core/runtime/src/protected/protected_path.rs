@@ -1,9 +1,15 @@
 //! One protected path: what it is, how far it reaches, and which paths touch it.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use phasegate_core::analysis::Part;
+
+/// A name that stands for any one, in folded names.
+const ANY: &str = "*/";
+/// The most folders that a `*` of a place stands for.
+const MAX_FOLDERS: usize = 4096;
 
 /// What a call does to a path, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +31,14 @@ pub(crate) enum Reach {
     Skills,
 }
 
-/// A protected path.
+/// A protected path. A name `*` in it stands for any one name.
 #[derive(Clone, Debug)]
 pub(crate) struct ProtectedPath {
     pub(crate) path: PathBuf,
     pub(crate) part: Part,
     pub(crate) reach: Reach,
+    /// Whether a name of it stands for any one.
+    pub(crate) open: bool,
     folded: Folded,
 }
 
@@ -40,12 +48,33 @@ pub(super) struct Folded(String);
 
 impl ProtectedPath {
     pub(super) fn new(path: PathBuf, part: Part, reach: Reach) -> Self {
-        Self { folded: Folded::of(&path), path, part, reach }
+        let folded = Folded::of(&path);
+        Self { open: folded.0.contains(ANY), folded, path, part, reach }
+    }
+
+    /// The places that it stands for, as far as they are there.
+    pub(super) fn expanded(&self) -> Vec<Self> {
+        expanded(&self.path).into_iter().map(|path| Self::new(path, self.part, self.reach)).collect()
+    }
+
+    /// The names of the place, with those of the path in the place of each `*`.
+    fn named_as(&self, path: &Folded) -> Cow<'_, str> {
+        let place = self.folded.0.as_str();
+        if !self.open {
+            return Cow::Borrowed(place);
+        }
+        let mut names = path.0.split('/').filter(|name| !name.is_empty());
+        let known = place.split_terminator('/').map(|own| match names.next() {
+            Some(theirs) if own == "*" => theirs,
+            _ => own,
+        });
+        Cow::Owned(known.flat_map(|name| [name, "/"]).collect())
     }
 
     /// Whether a change of the path with these names touches the place.
     pub(super) fn touched(&self, path: &Folded, change: Change) -> bool {
-        let (place, path) = (self.folded.0.as_str(), path.0.as_str());
+        let named = self.named_as(path);
+        let (place, path) = (named.as_ref(), path.0.as_str());
         if place.starts_with(path) && (change == Change::Remove || place.len() == path.len()) {
             return true;
         }
@@ -88,6 +117,19 @@ impl Folded {
     }
 }
 
+/// The places that a path stands for: each folder that is there takes the place of a `*`.
+pub(crate) fn expanded(place: &Path) -> Vec<PathBuf> {
+    let mut names = place.components();
+    let before: PathBuf = names.by_ref().take_while(|name| name.as_os_str() != "*").collect();
+    if before == place {
+        return vec![before];
+    }
+    let behind = names.as_path();
+    let entries = std::fs::read_dir(&before).into_iter().flatten().flatten().take(MAX_FOLDERS);
+    let folders = entries.map(|entry| entry.path()).filter(|path| path.is_dir());
+    folders.flat_map(|folder| expanded(&folder.join(behind))).collect()
+}
+
 /// The files of a place that exist.
 pub(super) fn files(place: &Path, reach: Reach) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
@@ -111,7 +153,8 @@ pub(super) fn entries_in(place: &ProtectedPath, read: &mut BTreeSet<PathBuf>) ->
         read.insert(folder.to_path_buf());
         std::fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>()
     };
-    let mut all = if place.reach == Reach::Alone { Vec::new() } else { entries(&place.path) };
+    let folders = if place.reach == Reach::Alone { Vec::new() } else { expanded(&place.path) };
+    let mut all: Vec<_> = folders.iter().flat_map(|folder| entries(folder)).collect();
     if place.reach == Reach::Tree {
         let folders = all.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
         let below: Vec<_> = folders.flat_map(|folder| entries(&folder.path())).collect();

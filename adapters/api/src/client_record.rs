@@ -1,0 +1,54 @@
+//! The client's own record of a session: which calls it says ran. The runtime compares it with what the guard decided.
+
+use std::path::PathBuf;
+
+use phasegate_core::test_report::TestReport;
+
+use crate::frame::Message;
+
+/// Reads what a client itself keeps of its sessions, beside the frames that its hooks send. It reads no file.
+pub trait ClientRecord: Send + Sync {
+    /// Where the client records the session of this message; `None` where the message does not say it.
+    fn place(&self, message: &Message) -> Option<RecordPlace>;
+
+    /// What one line of such a file says of calls.
+    fn read(&self, line: &str) -> Vec<Recorded>;
+
+    /// What a message itself says of calls besides the one that it is about.
+    fn told(&self, _message: &Message) -> Vec<Recorded> {
+        Vec::new()
+    }
+}
+
+/// The files in which a client records a session. A record is a line; lines are only added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordPlace {
+    /// The file of the session itself.
+    pub file: PathBuf,
+    /// The folder of the files of its subagents, where they have their own.
+    pub folder: Option<PathBuf>,
+}
+
+/// What a client's record says of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The platform's id of the call.
+    pub call: String,
+    /// The canonical name of its tool, where this says it.
+    pub tool: Option<String>,
+    /// How it ended; `None` where this says only that it was made.
+    pub end: Option<RecordedEnd>,
+    /// When it was recorded, as RFC 3339 writes it, where that is said.
+    pub at: Option<String>,
+}
+
+/// How a call ended, as a client's record says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedEnd {
+    /// Whether it ran for sure. A call that was refused, or that may not have run, did not.
+    pub ran: bool,
+    /// Whether the program that it ran succeeded, where the record says so plainly.
+    pub passed: Option<bool>,
+    /// The reports of tests in what it printed, where the record has the whole of it.
+    pub tests: Option<Vec<TestReport>>,
+}

@@ -1,0 +1,301 @@
+//! What happens past the guard: calls that ran though it denied them or was never asked, and ends that the client recorded
+//! otherwise than the guard was told.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, denied, reply};
+
+fn shown(output: &Output, field: &str) -> String {
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    answer.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// What the client shows its user with a reply.
+fn told(output: &Output) -> String {
+    shown(output, "/systemMessage")
+}
+
+/// What the client shows its user with the result of this call.
+fn told_of(world: &World, session: &str, id: &str) -> String {
+    told(&world.ok(session, id, "Read", json!({"file_path": "notes.md"})))
+}
+
+fn doctor(world: &World) -> String {
+    String::from_utf8(world.phasegate(&["doctor"]).output().unwrap().stdout).unwrap()
+}
+
+/// A world with a client that keeps transcripts.
+struct Recorded {
+    world: World,
+}
+
+impl Recorded {
+    fn new() -> Self {
+        let recorded = Self { world: World::guarded("block") };
+        fs::create_dir_all(recorded.file("s").parent().unwrap()).unwrap();
+        recorded
+    }
+
+    fn file(&self, session: &str) -> PathBuf {
+        self.world.home().join(format!(".claude/projects/p/{session}.jsonl"))
+    }
+
+    /// A frame of a session, which names its transcript.
+    fn frame(&self, session: &str, event: &str, fields: Value) -> Output {
+        let mut all = json!({"transcript_path": self.file(session)});
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.world.frame(session, event, all)
+    }
+
+    fn start(&self, session: &str) -> Output {
+        self.frame(session, "SessionStart", json!({"source": "startup"}))
+    }
+
+    fn stop(&self, session: &str) -> String {
+        told(&self.frame(session, "Stop", json!({})))
+    }
+
+    /// Has the client add lines to a transcript.
+    fn add(&self, file: &Path, lines: &str) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+        file.write_all(lines.as_bytes()).unwrap();
+    }
+
+    /// Has the client record a call and its result.
+    fn record(&self, session: &str, id: &str, content: &str, is_error: bool) {
+        self.add(&self.file(session), &lines(id, content, is_error, "2099-01-01T00:00:00.000Z"));
+    }
+
+    /// The session makes a call that ran, as the guard is told.
+    fn runs(&self, session: &str, id: &str) {
+        let input = json!({"file_path": "notes.md"});
+        self.world.call(session, id, "Read", input.clone());
+        self.world.ok(session, id, "Read", input);
+    }
+
+    /// How often the person is told at this pause.
+    fn quiet(&self, session: &str, why: &str) {
+        assert_eq!(self.stop(session), "", "{why}");
+        assert_eq!(self.world.run(&["audit", "verify"], 0).matches("error").count(), 0, "{why}");
+    }
+}
+
+/// A call with its result, as a transcript has them.
+fn lines(id: &str, content: &str, is_error: bool, at: &str) -> String {
+    let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "true"}});
+    let result = json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error});
+    let shell = json!({"stdout": content, "stderr": "", "interrupted": false});
+    let kept = if is_error { json!(format!("Error: {content}")) } else { shell };
+    let first = json!({"type": "assistant", "timestamp": at, "message": {"content": [call]}});
+    let second = json!({"type": "user", "timestamp": at, "toolUseResult": kept, "message": {"content": [result]}});
+    format!("{first}\n{second}\n")
+}
+
+#[test]
+fn a_call_that_was_never_judged_is_told_until_a_person_accepts_it() {
+    for mode in ["block", "warn"] {
+        let world = World::guarded(mode);
+        world.start("s");
+        let result = world.ok("s", "t1", "Bash", json!({"command": "mv aside/phasegate bin/phasegate"}));
+        let what = "the call `t1` of Bash ran, and the guard was never asked about it";
+        for field in ["/systemMessage", "/hookSpecificOutput/additionalContext"] {
+            let text = shown(&result, field);
+            assert!(text.contains(what), "{mode} {field}: {text}");
+        }
+        assert!(doctor(&world).contains(what) && world.run(&["status"], 0).contains(what), "{mode}");
+        let text = told(&world.start("t"));
+        assert!(text.contains(what), "{mode}, the next session: {text}");
+        let answer = world.run(&["reload"], 0);
+        assert!(answer.contains("accepted: what went past the guard") && answer.contains(what), "{mode}: {answer}");
+        assert!(!doctor(&world).contains(what) && told(&world.start("u")).is_empty(), "{mode}");
+        assert_eq!(told_of(&world, "s", "t1"), "", "{mode}: it was accepted");
+    }
+}
+
+#[test]
+fn a_call_that_ran_though_it_was_denied_stops_the_run_until_a_person_has_looked() {
+    let world = World::guarded("block");
+    world.start("s");
+    world.call("s", "skill", "Skill", json!({"skill": "careful"}));
+    let edit = json!({"file_path": "notes.md"});
+    denied(&world.call("s", "t1", "Edit", edit.clone()), "not-done");
+    let text = told(&world.ok("s", "t1", "Edit", edit.clone()));
+    assert!(text.contains("the call `t1` of Edit ran, although the guard denied it"), "{text}");
+    // What would have ended the phase proves nothing now.
+    world.call("s", "t2", "Read", edit.clone());
+    world.ok("s", "t2", "Read", edit.clone());
+    let text = denied(&world.call("s", "t3", "Edit", edit.clone()), "ran-unguarded");
+    assert!(text.contains("ran-unguarded]: stop, and ask the user to look: the call `t1`"), "{text}");
+    assert_eq!(reply(&world.call("s", "t4", "Read", edit.clone())), Reply::Silent, "reading goes on");
+    assert!(!told(&world.start("t")).is_empty());
+    assert_eq!(reply(&world.call("t", "t5", "Edit", edit.clone())), Reply::Silent, "another session has no such run");
+    world.run(&["reload"], 0);
+    denied(&world.call("s", "t6", "Edit", edit.clone()), "not-done");
+    world.call("s", "t7", "Read", edit.clone());
+    world.ok("s", "t7", "Read", edit.clone());
+    assert!(!matches!(reply(&world.call("s", "t8", "Edit", edit)), Reply::Denied(_)), "evidence counts again");
+}
+
+#[test]
+fn the_end_of_a_batch_shows_calls_that_no_other_message_was_about() {
+    let world = World::guarded("block");
+    world.start("s");
+    let call = |id: &str, answer: &str| json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {}, "tool_response": answer});
+    let batch = |calls: Vec<Value>| told(&world.frame("s", "PostToolBatch", json!({"tool_calls": calls})));
+    world.call("s", "t1", "Bash", json!({"command": "true"}));
+    let none = ["PreToolUse:Bash hook error: no", "<tool_use_error>No such tool</tool_use_error>"];
+    assert_eq!(batch(vec![call("t1", "x"), call("t2", none[0]), call("t3", none[1])]), "");
+    let text = batch(vec![call("t1", "x"), call("t4", "(Bash completed with no output)")]);
+    assert!(text.contains("the call `t4` of Bash ran") && !text.contains("`t1`"), "{text}");
+}
+
+#[test]
+fn such_a_result_is_no_evidence() {
+    let world = World::guarded("block");
+    world.start("s");
+    world.call("s", "skill", "Skill", json!({"skill": "careful"}));
+    assert!(told_of(&world, "s", "t1").contains("is no evidence"));
+    denied(&world.call("s", "t2", "Edit", json!({"file_path": "notes.md"})), "ran-unguarded");
+}
+
+#[test]
+fn calls_that_were_judged_are_not_told() {
+    let world = World::guarded("block");
+    world.start("s");
+    world.call("s", "skill", "Skill", json!({"skill": "careful"}));
+    let read = |id| world.call("s", id, "Read", json!({"file_path": "notes.md"}));
+    read("t1");
+    assert_eq!(told_of(&world, "s", "t1"), "");
+    assert_eq!(told_of(&world, "s", "t1"), "", "told twice");
+    read("t2");
+    world.frame("s", "PostToolBatch", json!({}));
+    assert_eq!(told_of(&world, "s", "t2"), "", "late");
+    read("t4");
+    world.frame("s", "SessionStart", json!({"source": "resume"}));
+    assert_eq!(told_of(&world, "s", "t4"), "", "resumed");
+    read("t5");
+    world.frame("t", "SessionStart", json!({"source": "clear"}));
+    assert_eq!(told_of(&world, "t", "t5"), "", "cleared");
+    assert_eq!(told_of(&world, "unheard-of", "t6"), "", "its start was not seen");
+    for number in 0..40 {
+        world.call("s", &format!("many{number}"), "Read", json!({"file_path": "notes.md"}));
+    }
+    assert_eq!(told_of(&world, "s", "t1"), "", "long ago");
+    assert!(!doctor(&world).contains("never asked"));
+}
+
+#[test]
+fn the_transcript_shows_what_no_message_told() {
+    let recorded = Recorded::new();
+    let world = &recorded.world;
+    recorded.start("s");
+    recorded.runs("s", "t1");
+    recorded.record("s", "t1", "text", false);
+    recorded.record("s", "t2", "<tool_use_error>InputValidationError</tool_use_error>", true);
+    recorded.record("s", "t3", "The user doesn't want to proceed with this tool use.", true);
+    recorded.add(&recorded.file("s"), &lines("t4", "x", false, "2020-01-01T00:00:00.000Z"));
+    recorded.quiet("s", "judged, rejected, older");
+    let later = lines("t5", "ran", false, "2099-01-01T00:00:00.000Z");
+    recorded.add(&recorded.file("s"), &later[..later.len() - 9]);
+    assert_eq!(recorded.stop("s"), "", "half a line");
+    recorded.add(&recorded.file("s"), &later[later.len() - 9..]);
+    let text = recorded.stop("s");
+    assert!(text.contains("the call `t5` ran"), "the whole of it: {text}");
+    assert_eq!(recorded.stop("s"), "", "told once");
+    let sub = recorded.file("s").with_extension("").join("subagents/agent-1.jsonl");
+    recorded.add(&sub, &lines("t6", "Exit code 3\nx", true, "2099-01-01T00:00:00.000Z"));
+    let text = told(&recorded.frame("s", "SubagentStop", json!({"agent_id": "1", "agent_type": "x"})));
+    assert!(text.contains("the call `t6` of Bash ran"), "it failed, so it ran: {text}");
+    let answer = world.run(&["audit", "verify"], 1);
+    assert!(answer.contains("ran-unguarded") && answer.contains("`t5`") && answer.contains("`t6`"), "{answer}");
+    world.run(&["reload"], 0);
+    recorded.quiet("s", "a person accepted it");
+}
+
+#[test]
+fn another_end_than_was_told_is_an_alarm() {
+    for (told_ok, content, is_error) in [(true, "Exit code 1\n1 failed", true), (false, "fine", false)] {
+        let recorded = Recorded::new();
+        recorded.start("s");
+        let (input, fields) = (json!({"command": "cargo test"}), |fields: Value| {
+            let mut all = json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "tool_use_id": "t1"});
+            all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            all
+        });
+        recorded.world.call("s", "t1", "Bash", input);
+        let response = json!({"stdout": "forged", "stderr": "", "interrupted": false});
+        if told_ok {
+            recorded.frame("s", "PostToolUse", fields(json!({"tool_response": response})));
+        } else {
+            recorded.frame("s", "PostToolUseFailure", fields(json!({"error": "Exit code 1"})));
+        }
+        recorded.record("s", "t1", content, is_error);
+        let text = recorded.stop("s");
+        assert!(text.contains("told another end of the call `t1` of Bash"), "{told_ok}: {text}");
+    }
+}
+
+#[test]
+fn the_next_start_looks_at_what_a_session_left_that_ended_without_a_word() {
+    let recorded = Recorded::new();
+    recorded.start("s");
+    recorded.runs("s", "t1");
+    recorded.record("s", "t1", "text", false);
+    recorded.record("s", "t2", "text", false);
+    let text = told(&recorded.start("t"));
+    assert!(text.contains("the call `t2` of Bash ran"), "{text}");
+    recorded.world.run(&["reload"], 0);
+    assert_eq!(told(&recorded.start("u")), "");
+}
+
+#[test]
+fn a_session_whose_start_was_hidden_is_compared_from_its_first_message_on() {
+    let recorded = Recorded::new();
+    recorded.start("first");
+    recorded.add(&recorded.file("s"), lines("t0", "x", false, "2099-01-01T00:00:00.000Z").lines().next().unwrap());
+    recorded.frame("s", "UserPromptSubmit", json!({"prompt": "go"}));
+    recorded.add(&recorded.file("s"), "\n");
+    let result = lines("t0", "x", false, "2099-01-01T00:00:00.000Z");
+    recorded.add(&recorded.file("s"), &format!("{}\n", result.lines().nth(1).unwrap()));
+    assert_eq!(recorded.stop("s"), "", "it was made before");
+    recorded.record("s", "t1", "x", false);
+    assert!(recorded.stop("s").contains("the call `t1` of Bash ran"));
+}
+
+#[test]
+fn sessions_that_go_on_elsewhere_give_no_alarm() {
+    let recorded = Recorded::new();
+    recorded.start("first");
+    // Before the guard was there.
+    recorded.add(&recorded.file("s"), &lines("t0", "x", false, "2020-01-01T00:00:00.000Z"));
+    recorded.frame("s", "SessionStart", json!({"source": "resume"}));
+    recorded.runs("s", "t1");
+    recorded.record("s", "t1", "x", false);
+    recorded.quiet("s", "resumed");
+    // A copy in another file, under another name, with its times.
+    recorded.frame("f", "SessionStart", json!({"source": "fork"}));
+    recorded.add(&recorded.file("f"), &lines("t0", "x", false, "2020-01-01T00:00:00.000Z"));
+    recorded.record("f", "t1", "x", false);
+    recorded.quiet("f", "forked");
+}
+
+#[test]
+fn a_transcript_that_is_gone_or_shorter_is_told_and_holds_nothing_up() {
+    let recorded = Recorded::new();
+    recorded.start("s");
+    recorded.world.call("s", "skill", "Skill", json!({"skill": "careful"}));
+    recorded.runs("s", "t1");
+    recorded.record("s", "t1", "x", false);
+    recorded.quiet("s", "judged");
+    fs::remove_file(recorded.file("s")).unwrap();
+    let text = recorded.stop("s");
+    assert!(text.contains("record of session `s` is gone"), "{text}");
+    let edit = recorded.world.call("s", "t2", "Edit", json!({"file_path": "notes.md"}));
+    assert!(!matches!(reply(&edit), Reply::Denied(_)), "{edit:?}");
+}

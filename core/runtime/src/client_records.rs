@@ -1,0 +1,247 @@
+//! What a client itself records of a session: read on from where the last look ended, in bounds.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use phasegate_adapter::{ClientRecord, RecordPlace, Recorded};
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::milliseconds;
+
+/// How much one look reads, in bytes.
+pub(crate) const LOOK_BYTES: u64 = 4 * 1024 * 1024;
+/// How much is read where everything is compared, in bytes.
+pub(crate) const WHOLE_BYTES: u64 = 256 * 1024 * 1024;
+/// The most files of subagents that are read.
+const MAX_FILES: usize = 256;
+/// How deep they lie.
+const MAX_DEPTH: usize = 3;
+
+/// The client's record of a session, and how far it was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadRecord {
+    /// The platform whose client writes it.
+    pub client: String,
+    /// The file of the session itself.
+    pub file: PathBuf,
+    /// The folder of the files of its subagents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// When the guard first saw the session, in milliseconds since 1970-01-01 UTC: what is older was not its to judge.
+    pub since: i64,
+    /// How many bytes of the file were read.
+    pub read: u64,
+    /// How many bytes of each file of a subagent were read, by its path in the folder.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<PathBuf, u64>,
+}
+
+/// How much of a record was read since it was kept last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordRead {
+    /// How many bytes of the file.
+    pub read: u64,
+    /// How many bytes of those files of subagents that have grown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub others: BTreeMap<PathBuf, u64>,
+}
+
+/// What a look showed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Looked {
+    /// The calls that ended, each with its end.
+    pub(crate) calls: Vec<Recorded>,
+    /// What is wrong with the record itself, as a fragment.
+    pub(crate) lost: Option<&'static str>,
+}
+
+impl ReadRecord {
+    /// The record at this place, which is read from its present end on.
+    pub(crate) fn begin(client: &str, place: RecordPlace, since: i64) -> Self {
+        let RecordPlace { file, folder } = place;
+        let read = length(&file).unwrap_or_default();
+        Self { client: client.to_owned(), file, folder, since, read, others: BTreeMap::new() }
+    }
+
+    /// The same record, as if nothing of it had been read.
+    pub(crate) fn unread(&self) -> Self {
+        Self { read: 0, others: BTreeMap::new(), ..self.clone() }
+    }
+
+    /// How much more this says was read than the one before.
+    pub(crate) fn read_since(&self, before: Option<&Self>) -> RecordRead {
+        let known = |name: &PathBuf| before.and_then(|before| before.others.get(name));
+        let others = self.others.iter().filter(|(name, read)| known(name) != Some(*read));
+        RecordRead { read: self.read, others: others.map(|(name, read)| (name.clone(), *read)).collect() }
+    }
+
+    /// Takes up how much was read.
+    pub(crate) fn take_up(&mut self, read: &RecordRead) {
+        self.read = read.read;
+        self.others.extend(read.others.clone());
+    }
+
+    /// Whether all of that was read, as far as is kept.
+    pub(crate) fn knows(&self, read: &RecordRead) -> bool {
+        self.read == read.read && read.others.iter().all(|(name, read)| self.others.get(name) == Some(read))
+    }
+
+    /// Reads on, at most so many bytes. A line that is not complete is left for the next look.
+    pub(crate) fn look(&mut self, record: &dyn ClientRecord, most: u64) -> Looked {
+        let mut left = most;
+        let mut looked = Looked::default();
+        let mut found = Vec::new();
+        let length = length(&self.file);
+        if self.read > 0 && length.is_none_or(|length| length < self.read) {
+            looked.lost = Some(if length.is_none() { "is gone" } else { "is shorter than it was" });
+            self.read = 0;
+        }
+        read_on(&self.file, &mut self.read, &mut left, &mut |line| found.extend(record.read(line)));
+        let folder = self.folder.clone();
+        let files = folder.iter().flat_map(|folder| files(folder, &self.file));
+        let mut others = BTreeMap::new();
+        for (name, path) in files {
+            let mut read = self.others.get(&name).copied().unwrap_or_default();
+            read_on(&path, &mut read, &mut left, &mut |line| found.extend(record.read(line)));
+            others.insert(name, read);
+        }
+        self.others.extend(others);
+        looked.calls = ended(found, self.since);
+        looked
+    }
+}
+
+/// The calls that ended since then, each with the name of its tool where that is known.
+fn ended(found: Vec<Recorded>, since: i64) -> Vec<Recorded> {
+    let made: Vec<&Recorded> = found.iter().filter(|one| one.end.is_none()).collect();
+    let tools: BTreeMap<String, String> =
+        made.iter().filter_map(|one| Some((one.call.clone(), one.tool.clone()?))).collect();
+    let at = |one: &Recorded| one.at.as_deref().and_then(milliseconds);
+    let times: BTreeMap<String, i64> =
+        made.iter().copied().filter_map(|one| Some((one.call.clone(), at(one)?))).collect();
+    let is_old = |one: &Recorded| times.get(&one.call).copied().or_else(|| at(one)).is_some_and(|at| at < since);
+    let ended: Vec<Recorded> = found.into_iter().filter(|one| one.end.is_some() && !is_old(one)).collect();
+    ended.into_iter().map(|one| Recorded { tool: one.tool.or_else(|| tools.get(&one.call).cloned()), ..one }).collect()
+}
+
+/// How long a regular file is.
+fn length(path: &Path) -> Option<u64> {
+    path.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len())
+}
+
+/// Tells each complete line that follows what was read, and moves on. What cannot be read is left.
+fn read_on(path: &Path, read: &mut u64, left: &mut u64, tell: &mut dyn FnMut(&str)) {
+    let Some(length) = length(path) else { return };
+    let want = length.saturating_sub(*read).min(*left);
+    let Ok(bytes) = piece(path, *read, want) else { return };
+    let end = match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(at) => at + 1,
+        // A line longer than a look says nothing of calls.
+        None if bytes.len() as u64 == LOOK_BYTES => bytes.len(),
+        None => return,
+    };
+    let lines = bytes.get(..end).unwrap_or_default();
+    lines.split(|byte| *byte == b'\n').for_each(|line| tell(&String::from_utf8_lossy(line)));
+    *read += end as u64;
+    *left = left.saturating_sub(end as u64);
+}
+
+fn piece(path: &Path, from: u64, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if length > 0 {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(from))?;
+        file.take(length).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The files below a folder that end as this one does, each with its path from there.
+fn files(folder: &Path, like: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    let mut folders = vec![(folder.to_path_buf(), 0)];
+    while let Some((at, depth)) = folders.pop() {
+        for entry in std::fs::read_dir(&at).into_iter().flatten().flatten() {
+            let (path, kind) = (entry.path(), entry.file_type());
+            let is = |wanted: fn(&std::fs::FileType) -> bool| kind.as_ref().is_ok_and(wanted);
+            if is(std::fs::FileType::is_dir) && depth < MAX_DEPTH {
+                folders.push((path, depth + 1));
+            } else if is(std::fs::FileType::is_file) && path.extension() == like.extension() && found.len() < MAX_FILES
+            {
+                let name = path.strip_prefix(folder).unwrap_or(&path).to_path_buf();
+                found.push((name, path));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use phasegate_adapter::{Message, RecordedEnd};
+
+    use super::*;
+
+    /// A line is the name of a call that ran, and perhaps a time.
+    struct Lines;
+
+    impl ClientRecord for Lines {
+        fn place(&self, _: &Message) -> Option<RecordPlace> {
+            None
+        }
+
+        fn read(&self, line: &str) -> Vec<Recorded> {
+            let (call, at) = line.split_once(' ').unwrap_or((line, ""));
+            let end = RecordedEnd { ran: true, passed: None, tests: None };
+            let at = Some(at.to_owned()).filter(|at| !at.is_empty());
+            let all = (!call.is_empty()).then(|| Recorded { call: call.into(), tool: None, end: Some(end), at });
+            all.into_iter().collect()
+        }
+    }
+
+    fn names(looked: &Looked) -> Vec<&str> {
+        looked.calls.iter().map(|one| one.call.as_str()).collect()
+    }
+
+    #[test]
+    fn each_look_reads_what_was_added_since_and_leaves_half_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        fs::write(&file, "before\n").unwrap();
+        let others = folder.path().join("s");
+        let place = RecordPlace { file: file.clone(), folder: Some(others.clone()) };
+        let mut kept = ReadRecord::begin("x", place, 1_000_000);
+        assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), [""; 0]);
+        fs::write(&file, "before\na\nold 1970-01-01T00:00:01Z\nhal").unwrap();
+        fs::create_dir_all(others.join("deep")).unwrap();
+        fs::write(others.join("deep/agent.jsonl"), "sub\n").unwrap();
+        fs::write(others.join("notes.txt"), "other\n").unwrap();
+        assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), ["a", "sub"]);
+        fs::write(&file, "before\na\nold 1970-01-01T00:00:01Z\nhalf\nb\n").unwrap();
+        assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), ["half", "b"]);
+        assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), [""; 0]);
+        assert_eq!(names(&kept.unread().look(&Lines, 12)), ["before", "a"], "in bounds");
+    }
+
+    #[test]
+    fn a_record_that_is_gone_or_shorter_is_told_and_read_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        let mut kept = ReadRecord::begin("x", RecordPlace { file: file.clone(), folder: None }, 0);
+        assert_eq!(kept.look(&Lines, LOOK_BYTES), Looked::default(), "it never was there");
+        fs::write(&file, "a\nb\n").unwrap();
+        assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), ["a", "b"]);
+        fs::write(&file, "c\n").unwrap();
+        let looked = kept.look(&Lines, LOOK_BYTES);
+        assert_eq!((looked.lost, names(&looked)), (Some("is shorter than it was"), vec!["c"]));
+        fs::remove_file(&file).unwrap();
+        assert_eq!(kept.look(&Lines, LOOK_BYTES).lost, Some("is gone"));
+        assert_eq!(kept.look(&Lines, LOOK_BYTES).lost, None, "told once");
+    }
+}
