@@ -2,8 +2,10 @@
 //! nothing twice, and can undo all of it.
 
 mod setting;
+mod refusal;
 mod agent_file;
 mod apply;
+mod managed;
 pub(crate) mod mode;
 mod command_name;
 mod print;
@@ -23,14 +25,15 @@ use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
 use phasegate_runtime::policy_store::Current;
-use phasegate_runtime::project::{Remembered, every_project};
+use phasegate_runtime::project::Remembered;
 
-use super::control::{accepting, for_a_person, refused_to_agent};
+use super::control::accepting;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 use plan::Plan;
 use program_link::Link;
+use refusal::refuse_the_agent;
 pub use setting::Args;
 use setting::{Setting, detected};
 
@@ -49,6 +52,9 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let scope = if args.user { InstallScope::User } else { InstallScope::Project };
     let mut setting = Setting { args, context, runtime, project, adapters: Vec::new(), scope, mode: Mode::Block };
     setting.adapters = platforms(&setting)?;
+    if args.managed {
+        return managed::run(&setting);
+    }
     if args.undo {
         return undo::run(&setting);
     }
@@ -90,20 +96,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     report::report(&plans, link.as_ref(), &config)?;
     // The mode that was asked for is not the one that holds.
     Ok(if config.other_mode.is_some() { Exit::No } else { Exit::Done })
-}
-
-/// Refuses a change of what guards a project already, for this user too, where an agent gives the command.
-fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
-    let runtime = &setting.runtime;
-    match setting.scope {
-        InstallScope::Project => for_a_person("init", runtime, &setting.project),
-        InstallScope::User => {
-            let guarded = every_project(&runtime.locations).iter().any(|project| project.memory().exists());
-            // A call that is open in another project is no sign: the user may set up this one meanwhile.
-            let sign = if guarded { runtime.sign_above(&setting.project)? } else { None };
-            sign.map_or(Ok(()), |sign| Err(refused_to_agent("init --user", &sign)))
-        }
-    }
 }
 
 /// Remembers the project as guarded, so that a live session does not count as one whose state was lost.

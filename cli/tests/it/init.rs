@@ -55,6 +55,17 @@ fn init_keeps_what_is_there_writes_nothing_twice_and_can_be_undone() {
 }
 
 #[test]
+fn what_an_administrator_writes_is_shown_to_anybody() {
+    let world = World::guarded("block");
+    let shown = world.run(&["init", "claude-code", "--managed", "--dry-run"], 0);
+    for part in
+        ["managed-settings.d/50-phasegate.json", "allowManagedModsOnly", "on('plugin.register'", "nothing was changed"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn undo_leaves_a_file_that_was_changed_since_and_takes_only_its_own_part_out_of_settings() {
     let world = World::unguarded();
     world.run(&["init", "claude-code", "--skill", "lsp-refactor"], 0);

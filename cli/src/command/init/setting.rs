@@ -59,6 +59,9 @@ pub struct Args {
     /// Write the project's settings only; a client that is started outside of the project's root is then not guarded
     #[arg(long, conflicts_with = "user")]
     pub no_user: bool,
+    /// Write the machine's settings by which clients load no programs of others into themselves (as an administrator)
+    #[arg(long, conflicts_with_all = ["user", "local", "no_user", "skills", "rules", "mode", "servers", "in_force", "print"])]
+    pub managed: bool,
     /// Show which files would change and change nothing
     #[arg(long)]
     pub dry_run: bool,

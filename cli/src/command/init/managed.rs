@@ -1,0 +1,70 @@
+//! `phasegate init --managed`: what an administrator puts on a machine, so that clients load no programs of others into
+//! themselves.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use phasegate_adapter::{Change, InstallRequest};
+
+use super::apply::{show, write};
+use super::command_name::lasting_path;
+use super::refusal::refuse_the_agent;
+use super::setting::{Setting, read};
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// Writes the files, or removes them.
+///
+/// # Errors
+///
+/// No platform has such settings, or the files cannot be written.
+pub(super) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
+    let (args, out) = (setting.args, setting.context.out);
+    // Each user's session starts it, so no place below one user's home will do.
+    let program = lasting_path()?.display().to_string();
+    let mut changes = Vec::new();
+    for adapter in &setting.adapters {
+        let request = InstallRequest { command: program.clone(), ..setting.request(*adapter)? };
+        for change in adapter.installer().managed(&request) {
+            let before = read(&change.path)?;
+            let after = change.after.filter(|_| !args.undo);
+            if before != after {
+                changes.push(Change { before, after, ..change });
+            }
+        }
+    }
+    if changes.is_empty() {
+        out.line("nothing to change");
+        return Ok(Exit::Done);
+    }
+    show(setting, &changes, args.verbose || args.dry_run);
+    if args.dry_run {
+        out.line("nothing was changed (`--dry-run`)");
+        return Ok(Exit::Done);
+    }
+    refuse_the_agent(setting)?;
+    // What can be written at all is known before the first file is.
+    if let Some(change) = changes.iter().find(|change| !writable(&change.path)) {
+        let undo = if args.undo { " --undo" } else { "" };
+        let names: Vec<&str> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
+        let names = names.join(" ");
+        let help = format!(
+            "an administrator runs `sudo {program} init {names} --managed{undo}`; `--dry-run` prints the files"
+        );
+        return Err(Failure::new(format!("`{}` may not be written by you", change.path.display())).with_help(help));
+    }
+    write(&changes)?;
+    let done = if args.undo { "removed" } else { "written; it holds for clients that start from now on" };
+    out.line(done);
+    Ok(Exit::Done)
+}
+
+/// Whether the user may write the file: a file beside it can be made, in the nearest folder that is there.
+fn writable(path: &Path) -> bool {
+    let Some(folder) = path.ancestors().skip(1).find(|folder| folder.is_dir()) else { return false };
+    let probe = folder.join(format!(".phasegate-{}", std::process::id()));
+    match std::fs::OpenOptions::new().write(true).create_new(true).open(&probe) {
+        Ok(_) => std::fs::remove_file(&probe).is_ok(),
+        Err(error) => error.kind() == ErrorKind::AlreadyExists,
+    }
+}
