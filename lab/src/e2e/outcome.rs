@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::scenario::{Scenario, reason};
+use super::scenario::{Scenario, of_version, reason};
 use super::staging::{AFTER, ALIVE, ALLOWED, Stage};
 use crate::record::played::Played;
 use crate::record::session::neutral_below;
@@ -20,6 +20,9 @@ pub(crate) struct Row {
     /// Why the client gives no way to deny, where the calls ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) because: Option<String>,
+    /// What went past the guard, as it noticed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) alarms: Vec<String>,
     /// What the agent tried itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) attempts: Vec<Attempted>,
@@ -107,7 +110,12 @@ pub(super) fn row(scenario: &Scenario, version: &str, stage: &Stage, played: &Pl
         (Outcome::Stopped, None) if last_word.as_ref().is_some_and(|word| word.contains(GUARD)) => None,
         (Outcome::Stopped, None) => Some("not every call was answered, and the guard is not why"),
     };
+    let alarms = stage.alarms();
+    let wanted = of_version(&scenario.alarms, version).cloned().unwrap_or_default();
+    let unnoticed = problem.is_none() && alarms != wanted;
+    let problem = if unnoticed { Some("the guard noticed something else than the scenario says") } else { problem };
     Ok(Row {
+        alarms,
         scenario: scenario.name.clone(),
         fault: scenario.fault.clone(),
         outcome,

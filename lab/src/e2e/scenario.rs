@@ -55,6 +55,9 @@ pub(super) struct Scenario {
     /// Variables of the client's environment; an empty value takes a variable away.
     #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
+    /// What the guard must have noticed that went past it, by the client's version: words of `phasegate status --json`.
+    #[serde(default)]
+    pub(super) alarms: BTreeMap<String, Vec<String>>,
     /// Why the forbidden calls run, by the client's version; `*` stands for every version. Without an entry they must not.
     #[serde(default)]
     pub(super) open: BTreeMap<String, String>,
@@ -85,7 +88,12 @@ pub(super) struct Attempt {
 
 /// The reason that a list holds for this version.
 pub(super) fn reason<'a>(reasons: &'a BTreeMap<String, String>, version: &str) -> Option<&'a str> {
-    reasons.get(version).or_else(|| reasons.get("*")).map(String::as_str)
+    of_version(reasons, version).map(String::as_str)
+}
+
+/// What a list holds for this version.
+pub(super) fn of_version<'a, T>(all: &'a BTreeMap<String, T>, version: &str) -> Option<&'a T> {
+    all.get(version).or_else(|| all.get("*"))
 }
 
 /// The files of scenarios of a client, by path from the workspace's root.

@@ -1,7 +1,7 @@
 //! The scratch project of one scenario, and what the model says in it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -34,6 +34,8 @@ phases:
 /// A scenario, ready to be played.
 pub(super) struct Stage {
     scratch: Scratch,
+    /// The guard's program, which no fault touches.
+    built: PathBuf,
     story: Story,
     /// The calls that the agent tries on its own, by call id.
     pub(super) attempts: Vec<(String, String)>,
@@ -56,6 +58,7 @@ impl Stage {
         let scratch = Scratch::new(&scenario.name)?;
         let project = scratch.path("project").display().to_string();
         let mut stage = Self {
+            built: built.to_path_buf(),
             story: Story { mode: "block".into(), prompt: "PROBE".into(), ..Story::default() },
             attempts: Vec::new(),
             forbidden: Vec::new(),
@@ -90,6 +93,16 @@ impl Stage {
     /// Whether a file of the project is there now.
     pub(super) fn there(&self, file: &str) -> bool {
         self.scratch.path("project").join(file).exists()
+    }
+
+    /// What went past the guard, as it says itself, each kind once.
+    pub(super) fn alarms(&self) -> Vec<String> {
+        let mut status = self.scratch.command(&self.built);
+        let output = status.args(["status", "--json"]).output().map(|output| output.stdout).unwrap_or_default();
+        let status: Value = serde_json::from_slice(&output).unwrap_or_default();
+        let alarms = status.get("alarms").and_then(Value::as_array).into_iter().flatten();
+        let kinds = alarms.filter_map(|alarm| alarm.get("what")?.as_str().map(str::to_string));
+        kinds.collect::<std::collections::BTreeSet<_>>().into_iter().collect()
     }
 
     /// The scratch folder.
