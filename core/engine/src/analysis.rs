@@ -53,8 +53,8 @@ pub struct CallAnalysis {
     /// different names can be told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_as: Option<String>,
-    /// The paths of the project among the arguments of a call whose tool says nothing of paths, as they are written there,
-    /// and relative to the project.
+    /// The paths among the arguments of a call whose tool says nothing of paths, by how they are written there; those of the
+    /// project relative to it. [`UNKNOWN`]: there are more.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub in_project: BTreeMap<String, String>,

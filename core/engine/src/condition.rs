@@ -288,14 +288,6 @@ impl Condition {
         }
     }
 
-    /// Whether it compares what calls are about.
-    #[must_use]
-    pub fn compares_objects(&self) -> bool {
-        let mut compares = false;
-        self.each_call(&mut |test| compares |= !test.same.is_empty());
-        compares
-    }
-
     /// Whether it asks for what a call wrote.
     #[must_use]
     pub fn asks_what_was_written(&self) -> bool {

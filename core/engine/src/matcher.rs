@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, Verdict, Word};
+use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, UNKNOWN, Verdict, Word};
 use crate::builtin_tools::is_builtin;
 use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
@@ -428,7 +428,8 @@ impl PathTest {
         let silent = analysis.commands.is_empty() && analysis.paths.is_empty() && !writer;
         if used == Use::Forbid && self.access == Access::Write && silent && !analysis.open {
             // It is about the paths that its arguments name: what else it changes is found when it ends.
-            return if analysis.in_project.values().any(|path| self.pattern.fits(path)) { Fit::Doubt } else { Fit::No };
+            let named = |path: &String| path == UNKNOWN || self.pattern.fits(path) || self.begins_in(path);
+            return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
         // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
@@ -439,10 +440,7 @@ impl PathTest {
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
         let asked = asked.filter(|path| !proven || !analysis.keeps_content(path));
         // Of a word that may be no path nobody asks what could lie below it, unless the pattern says so.
-        let begins = |path: &PathUse| {
-            let folder = path.resolved.as_deref().unwrap_or_default();
-            self.pattern.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
-        };
+        let begins = |path: &PathUse| path.resolved.as_deref().is_some_and(|folder| self.begins_in(folder));
         let fits = asked.map(|path| match self.fits_path(path, used) {
             Fit::Doubt if path.guess && used == Use::Forbid && !begins(path) => Fit::No,
             fit => fit,
@@ -458,6 +456,11 @@ impl PathTest {
             Some(Fit::Yes) if !opaque && !besides => Fit::Yes,
             _ => most.min(Fit::Doubt),
         }
+    }
+
+    /// Whether the pattern begins with this folder.
+    fn begins_in(&self, folder: &str) -> bool {
+        self.pattern.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
     }
 
     /// Whether it selects the path of a file that has another name: who may write here may not write there.

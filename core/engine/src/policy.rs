@@ -102,12 +102,6 @@ impl Policy {
         skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access).chain(rules).chain(self.mode)
     }
 
-    /// Whether a condition compares what calls are about.
-    #[must_use]
-    pub fn compares_objects(&self) -> bool {
-        self.skills.iter().chain(&self.earlier).any(Skill::compares_objects)
-    }
-
     /// Whether a condition asks for what a call wrote.
     #[must_use]
     pub fn asks_what_was_written(&self) -> bool {
@@ -213,12 +207,6 @@ impl Skill {
     #[must_use]
     pub fn runs(&self, name: &str) -> bool {
         self.children.iter().any(|child| child.name == name || child.runs(name))
-    }
-
-    /// Whether a condition of a line compares what calls are about.
-    fn compares_objects(&self) -> bool {
-        let mut lines = self.phases.iter().flat_map(|phase| &phase.line_requires);
-        lines.any(|line| line.condition.compares_objects()) || self.children.iter().any(Self::compares_objects)
     }
 
     fn asks_what_was_written(&self) -> bool {

@@ -59,11 +59,12 @@ pub(crate) fn open(event: &mut Event) {
 }
 
 /// Notes which arguments name paths of the project, where the tool does more than read and says nothing of paths.
-pub(crate) fn name_paths(event: &mut Event, root: &Path) {
+pub(crate) fn name_paths(event: &mut Event, root: &Path, home: &str) {
     let reads = event.labels().is_none_or(|labels| only_reads(&labels));
     let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
     if !reads && tool != BASH && analysis.paths.is_empty() && !analysis.open {
-        analysis.in_project = in_project::paths(input, root);
+        // A record keeps what was found, and not always the arguments.
+        analysis.in_project.extend(in_project::paths(input, root, home));
     }
 }
 

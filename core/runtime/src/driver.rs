@@ -307,7 +307,7 @@ impl<'a> Driver<'a> {
             self.note_violations(&mut event);
         }
         let root = &self.project.root;
-        analysis::name_paths(&mut event, root);
+        analysis::name_paths(&mut event, root, self.runtime.locations.home.to_str().unwrap_or_default());
         analysis::tell_content(&mut event, root, &|| self.loaded.own.policy.asks_what_was_written());
         self.mark_unproven(&mut event);
         if let EventKind::Join { runs, .. } = &event.kind {

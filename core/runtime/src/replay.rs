@@ -185,9 +185,7 @@ impl Replay {
         let shell = self.shell(&event.session);
         let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
         self.files.read_paths(&mut event, of_line);
-        if !names_paths(&event) {
-            name_paths(&mut event, self.files.root());
-        }
+        name_paths(&mut event, self.files.root(), "");
         invoked::read(&mut event);
         Ok((event, as_tool))
     }
@@ -310,9 +308,4 @@ fn command_of(event: &Event) -> Option<EventKind> {
         name: tool.clone(),
         args: input.clone(),
     })
-}
-
-/// Whether a record says already which paths the arguments name.
-fn names_paths(event: &Event) -> bool {
-    matches!(&event.kind, EventKind::ToolCall { analysis, .. } if !analysis.in_project.is_empty())
 }

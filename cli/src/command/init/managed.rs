@@ -22,10 +22,11 @@ pub(super) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     let (args, out) = (setting.args, setting.context.out);
     // Each user's session starts it, so no place below one user's home will do.
     let program = lasting_path()?.display().to_string();
-    let mut changes = Vec::new();
+    let (mut any, mut changes) = (false, Vec::new());
     for adapter in &setting.adapters {
         let request = InstallRequest { command: program.clone(), ..setting.request(*adapter)? };
         for change in adapter.installer().managed(&request) {
+            any = true;
             let before = read(&change.path)?;
             let after = change.after.filter(|_| !args.undo);
             if before != after {
@@ -33,12 +34,17 @@ pub(super) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
             }
         }
     }
+    let names: Vec<&str> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
+    let names = names.join(" ");
+    if !any {
+        return Err(Failure::new(format!("{names}: no such settings of a machine are known")));
+    }
     if changes.is_empty() {
         out.line("nothing to change");
         return Ok(Exit::Done);
     }
-    show(setting, &changes, args.verbose || args.dry_run);
     if args.dry_run {
+        show(setting, &changes, true);
         out.line("nothing was changed (`--dry-run`)");
         return Ok(Exit::Done);
     }
@@ -46,13 +52,12 @@ pub(super) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     // What can be written at all is known before the first file is.
     if let Some(change) = changes.iter().find(|change| !writable(&change.path)) {
         let undo = if args.undo { " --undo" } else { "" };
-        let names: Vec<&str> = setting.adapters.iter().map(|adapter| adapter.id()).collect();
-        let names = names.join(" ");
         let help = format!(
             "an administrator runs `sudo {program} init {names} --managed{undo}`; `--dry-run` prints the files"
         );
         return Err(Failure::new(format!("`{}` may not be written by you", change.path.display())).with_help(help));
     }
+    show(setting, &changes, args.verbose);
     write(&changes)?;
     let done = if args.undo { "removed" } else { "written; it holds for clients that start from now on" };
     out.line(done);

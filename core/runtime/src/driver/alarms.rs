@@ -29,7 +29,7 @@ impl Driver<'_> {
         // Of a session whose start was not seen, a call may have been made before the guard was there.
         let begun = self.state.session.source.is_some();
         let told: Vec<Recorded> = told_end(event).into_iter().collect();
-        let looked = if looks(event) { self.read_on(adapter, message, event) } else { Looked::default() };
+        let looked = if looks(event) { self.read_on(adapter, message) } else { Looked::default() };
         let seen = looked.calls.into_iter().filter(|call| begun || call.tool.is_some());
         let mut found = self.compare_calls(&seen.collect::<Vec<_>>());
         found.extend(self.compare_calls(&told).into_iter().filter(|alarm| begun || alarm.what != Past::Unasked));
@@ -126,19 +126,20 @@ impl Driver<'_> {
     }
 
     /// What the client recorded since the last look.
-    fn read_on(&mut self, adapter: &dyn Adapter, message: &Message, event: &Event) -> Looked {
+    fn read_on(&mut self, adapter: &dyn Adapter, message: &Message) -> Looked {
         let Some(record) = adapter.client_record() else { return Looked::default() };
         let mut looked = Looked::default();
         let before = self.loaded.own.snapshot.record.clone().filter(|kept| kept.client == adapter.id());
         if let Some(mut kept) = before {
             looked = kept.look(record, LOOK_BYTES);
-            // The client may go on in another file: what it took over there is older.
+            // The client may go on in another file, with all that it recorded: it is read from its beginning, and none is lost.
             let place = record.place(message).filter(|place| place.file != kept.file);
             self.loaded.own.change(match place {
                 Some(place) => {
-                    let since = event.time.unwrap_or_else(self.runtime.now);
-                    let kept = ReadRecord::begin(adapter.id(), place, since).unread();
-                    SessionChange::Record(Some(Box::new(kept)))
+                    looked.lost = None;
+                    let mut moved = ReadRecord::begin(adapter.id(), place, kept.since).unread();
+                    looked.calls.extend(moved.look(record, LOOK_BYTES).calls);
+                    SessionChange::Record(Some(Box::new(moved)))
                 }
                 None => SessionChange::RecordRead(kept.read_since(self.loaded.own.snapshot.record.as_ref())),
             });
@@ -148,7 +149,10 @@ impl Driver<'_> {
 
     /// Whether the client keeps a record of the session.
     fn is_recorded(&self) -> bool {
-        self.loaded.own.snapshot.record.as_ref().is_some_and(|record| record.file.exists())
+        self.loaded.own.snapshot.record.as_ref().is_some_and(|record| {
+            // A link or a folder in its place records nothing.
+            record.file.symlink_metadata().is_ok_and(|data| data.is_file())
+        })
     }
 
     /// What the message about the end of a batch alone shows: calls that the guard was never asked about. It does not say
