@@ -12,7 +12,7 @@ use crate::fact::FactKey;
 use crate::matcher::{Matcher, Use};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
-use crate::test_report::{Runner, TestReport};
+use crate::test_report::{Runner, TestReport, Through};
 
 pub use crate::content::{Content, Gate};
 pub use crate::fact_test::{Comparison, FactTest, Truth};
@@ -122,6 +122,9 @@ pub struct ReportWanted {
     /// Whether something else than the runner may print the report.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unsure: bool,
+    /// How the report comes through a pipe, whose last command alone says how the line ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Through>,
 }
 
 /// How tests ended.
@@ -155,17 +158,35 @@ impl TestsResult {
 }
 
 impl ReportWanted {
+    /// Whether a call that ended so may be what is wanted. Through a pipe, a failure may end in any way.
+    fn accepts(self, outcome: CallOutcome) -> bool {
+        let fails = self.result != TestsResult::Passed;
+        match outcome {
+            CallOutcome::Ok if fails => self.through.is_some(),
+            outcome => outcome == self.result.outcome(),
+        }
+    }
+
     /// Whether the reports of a call that ended so prove it.
     fn proven_by(self, reports: &[TestReport]) -> bool {
         let counted = Counted::of(self.runner, reports);
         match self.result {
             // A recipe that runs no test may print what looks like a report.
             TestsResult::Passed => {
-                self.runner != Runner::Make && counted.passed() && !self.part && counted.left_out == 0
+                let seen = self.sees_success(&counted);
+                self.runner != Runner::Make && seen && !self.part && counted.left_out == 0
             }
             TestsResult::Failed => counted.failed > 0,
             TestsResult::Broken => counted.broken && counted.failed == 0,
         }
+    }
+
+    /// Whether the report says that all went well. Without an exit status that takes the runner's last word.
+    fn sees_success(self, counted: &Counted) -> bool {
+        let last = self
+            .through
+            .is_none_or(|through| through == Through::End && self.runner.ends_with_summary() && !counted.unsuccessful);
+        counted.passed() && last
     }
 
     /// Whether a failed test is wanted, and the tests could not be built or collected.
@@ -177,9 +198,10 @@ impl ReportWanted {
     /// Whether the reports of a later call say that it does not hold any more.
     fn undone_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
         let counted = Counted::of(self.runner, reports);
-        let failed = outcome == CallOutcome::Failed && counted.failed > 0;
-        let passed = outcome == CallOutcome::Ok && counted.passed();
-        let broken = outcome == CallOutcome::Failed && counted.broken;
+        let fails = outcome == CallOutcome::Failed || (self.through.is_some() && outcome == CallOutcome::Ok);
+        let failed = fails && counted.failed > 0;
+        let passed = outcome == CallOutcome::Ok && self.sees_success(&counted);
+        let broken = fails && counted.broken;
         match self.result {
             TestsResult::Passed => failed || broken,
             TestsResult::Failed => passed || (broken && !failed),
@@ -195,6 +217,7 @@ struct Counted {
     failed: u64,
     left_out: u64,
     broken: bool,
+    unsuccessful: bool,
 }
 
 impl Counted {
@@ -205,6 +228,7 @@ impl Counted {
             failed: sum.failed.saturating_add(report.failed),
             left_out: sum.left_out.saturating_add(report.left_out),
             broken: sum.broken || report.broken,
+            unsuccessful: sum.unsuccessful || report.unsuccessful,
         })
     }
 
@@ -266,7 +290,7 @@ impl Wanted {
             Self::Outcome(wanted) => wanted == outcome,
             Self::Ended => matches!(outcome, CallOutcome::Ok | CallOutcome::Failed),
             Self::Tests(tests) => tests.result.outcome() == outcome,
-            Self::Report(report) => report.result.outcome() == outcome,
+            Self::Report(report) => report.accepts(outcome),
         }
     }
 }

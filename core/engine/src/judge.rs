@@ -238,8 +238,7 @@ impl<'a> SkillCall<'a> {
             // Whether tests ran is in doubt wherever their report may be missing.
             (Status::Own, Wanted::Tests(tests)) if used == Use::Forbid => Some(Wanted::Outcome(tests.result.outcome())),
             (_, Wanted::Tests(_)) if used == Use::Forbid => Some(Wanted::Ended),
-            (Status::Own | Status::Success, Wanted::Tests(tests)) => self.report(matcher, tests),
-            (Status::Lost, Wanted::Tests(_)) => None,
+            (status, Wanted::Tests(tests)) => self.report(matcher, tests, status),
             (Status::Own, wanted) => Some(wanted),
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) if used == Use::Forbid => {
                 Some(Wanted::Ended)
@@ -253,12 +252,14 @@ impl<'a> SkillCall<'a> {
     }
 
     /// What the runner that the matcher selects must report.
-    fn report(&self, matcher: &Matcher, tests: TestsWanted) -> Option<Wanted> {
+    fn report(&self, matcher: &Matcher, tests: TestsWanted, status: Status) -> Option<Wanted> {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let mut selected = self.parts.iter().chain(whole).filter(|part| part.one(matcher, Use::Permit));
         let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
         let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
-        Some(Wanted::Report(ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure }))
+        let through = run.through.filter(|_| status == Status::Piped);
+        let wanted = ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure, through };
+        (status.tells() || through.is_some()).then_some(Wanted::Report(wanted))
     }
 
     /// Whether the call, or a part of it, is surely one that the matcher selects.

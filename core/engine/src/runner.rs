@@ -48,8 +48,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
     RunnerRow {
         runner: Runner::Go,
         starts: &["go test"],
-        harmless: "-v -race -cover -count=* -shuffle=* -p=* -parallel=* -timeout=* ./...",
-        with_value: "-count -shuffle -p -parallel -timeout",
+        harmless: "-v -race -cover -count=* -shuffle=* -p=* -parallel=* -timeout=* -tags=* ./...",
+        with_value: "-count -shuffle -p -parallel -timeout -tags",
         needs: "./...",
     },
     RunnerRow {
@@ -194,17 +194,32 @@ pub const RUNNERS: [RunnerRow; 17] = [
     },
 ];
 
-/// The run of tests that a command starts; `None` for every other command, and where a word of it is not known or an
-/// assignment or a file stands beside it.
+/// How the names of variables begin that a runner obeys, its language, or what finds and loads programs.
+const OBEYED: &str = "_ AR ASDF BASH BUN BUNDLE CARGO CC CGO CLASSPATH CMAKE CONDA COREPACK COVERAGE CTEST CXX DENO DOTNET DYLD \
+                      ENV GCC GEM GIT GLIBC GO GRADLE HARNESS HOME HYPOTHESIS IFS JAVA JDK JEST LD MAKE MAVEN MFLAGS MISE MOCHA \
+                      MSBUILD MVN NEXTEST NODE NPM ORG_GRADLE PATH PERL PIP PNPM POETRY PROVE PS4 PY RSPEC RUBY RUST SHELL \
+                      SPEC_OPTS TS_NODE UV VIRTUAL_ENV VITEST VSTEST XDG YARN ZDOTDIR";
+
+/// Whether an assignment of the variable may change which tests run, or what prints their report. A name of the project's
+/// own is its tests' alone.
+#[must_use]
+pub fn is_obeyed(name: &str) -> bool {
+    let begins = |start| name.get(..str::len(start)).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
+    !words::is_plain_variable(name) && OBEYED.split_ascii_whitespace().any(begins)
+}
+
+/// The run of tests that a command starts; `None` for every other command, and where a word of it is not known, or a variable
+/// that runners obey or a file stands beside it.
 #[must_use]
 pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     let known = |word: &Word| matches!(word, Word::Known(_));
-    if !words::is_plain(command) || !command.words.iter().all(known) {
+    let obeyed = command.assignments.iter().any(|(name, _)| is_obeyed(name));
+    if obeyed || !words::uses_no_file(command) || !command.words.iter().all(known) {
         return None;
     }
     RUNNERS.iter().find_map(|row| {
         let rest = row.starts.iter().find_map(|start| words::after(command, start))?;
-        Some(TestRun { runner: row.runner, whole: row.is_whole(rest), unsure: false })
+        Some(TestRun { runner: row.runner, whole: row.is_whole(rest), unsure: false, through: None })
     })
 }
 

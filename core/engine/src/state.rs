@@ -592,6 +592,8 @@ pub enum Why {
     Part,
     /// Its tests could not be built or collected, and a failed test is asked for.
     Broken,
+    /// Lines of its report may be missing: they go through a filter, or the runner's errors go nowhere.
+    Filtered,
     /// Something else than the runner may have printed the report.
     OwnProgram,
 }

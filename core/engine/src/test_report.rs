@@ -54,11 +54,29 @@ impl Runner {
         self == other || self == Self::Make || (self == Self::Script && of_javascript)
     }
 
+    /// Whether the last lines that it prints say whether all its tests passed. `dotnet test` has a summary for each project,
+    /// Gradle counts no test that passed, and a recipe may go on to anything.
+    #[must_use]
+    pub fn ends_with_summary(self) -> bool {
+        !matches!(self, Self::Dotnet | Self::Gradle | Self::Make)
+    }
+
     /// Whether it does nothing but run tests, so that what it does besides is known. A recipe may do anything.
     #[must_use]
     pub fn only_tests(self) -> bool {
         !matches!(self, Self::Bun | Self::Dotnet | Self::Rspec | Self::Ctest | Self::Prove | Self::Make)
     }
+}
+
+/// How the report of a runner comes through the rest of a pipe.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Through {
+    /// Some of its lines do: through `head` or `grep`, or without what the runner says of errors.
+    Lines,
+    /// Its end does: through `tail`, `tee` or `cat`.
+    End,
 }
 
 /// A run of tests that a command of a shell line starts.
@@ -74,6 +92,9 @@ pub struct TestRun {
     /// Whether something else than the runner may print the report: a program, a module or a script of the project.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unsure: bool,
+    /// How its report comes through the rest of a pipe; `None`: it is in none, or another command may change the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<Through>,
 }
 
 /// What a runner printed about the tests that it ran.
@@ -95,6 +116,9 @@ pub struct TestReport {
     /// Whether tests could not be built or collected.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub broken: bool,
+    /// Whether the runner says at its end that something failed, whatever it counted.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unsuccessful: bool,
     /// How many of the failures are of files that could not be collected.
     #[serde(skip)]
     not_run: u64,
@@ -215,7 +239,8 @@ impl Reports {
     /// The report of the runner, which is made if there is none.
     fn of(&mut self, runner: Runner) -> &mut TestReport {
         let at = self.0.iter().position(|report| report.runner == runner).unwrap_or_else(|| {
-            self.0.push(TestReport { runner, passed: 0, failed: 0, left_out: 0, broken: false, not_run: 0 });
+            let (unsuccessful, broken) = (false, false);
+            self.0.push(TestReport { runner, passed: 0, failed: 0, left_out: 0, broken, unsuccessful, not_run: 0 });
             self.0.len().saturating_sub(1)
         });
         // The place was found or made just now.
@@ -237,6 +262,9 @@ impl Reports {
         self.javascript(line, before);
         self.jvm(line);
         self.others(line);
+        if let Some(runner) = unsuccessful(line) {
+            self.of(runner).unsuccessful = true;
+        }
     }
 
     /// The summaries of `bun test`, `dotnet test`, `rspec`, `ctest` and `prove`, and that `make` gave up a recipe.
@@ -387,6 +415,22 @@ impl Reports {
         } else if is_compiling(line) {
             self.of(Runner::Gradle).broken = true;
         }
+    }
+}
+
+/// The runner that says in this line that its run did not succeed.
+fn unsuccessful(line: &str) -> Option<Runner> {
+    let counts = |start: &str| line.strip_prefix(start).is_some_and(|counts| count(counts, "failed") > 0);
+    let is_target = |line: &str| line.strip_prefix("error: ").is_some_and(|rest| rest.contains(" failed"));
+    match line {
+        "FAIL" => Some(Runner::Go),
+        "Result: FAIL" => Some(Runner::Prove),
+        "[INFO] BUILD FAILURE" | "BUILD FAILURE" => Some(Runner::Maven),
+        line if line.starts_with("error: test run failed") => Some(Runner::Nextest),
+        line if is_target(line) => Some(Runner::Cargo),
+        _ if counts("Test Suites: ") => Some(Runner::Jest),
+        line if counts("Test Files  ") || line.starts_with("Errors  ") => Some(Runner::Vitest),
+        _ => None,
     }
 }
 

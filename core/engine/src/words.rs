@@ -155,9 +155,17 @@ pub fn is_plain(command: &SimpleCommand) -> bool {
 
 /// As [`is_plain`]; with `fed`, its input may come from a file or stand in the line.
 fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
+    command.assignments.iter().all(|(name, _)| is_plain_variable(name)) && uses_no_file_but(command, fed)
+}
+
+/// Whether a command has no redirection that reads or writes a file.
+pub(crate) fn uses_no_file(command: &SimpleCommand) -> bool {
+    uses_no_file_but(command, false)
+}
+
+fn uses_no_file_but(command: &SimpleCommand, fed: bool) -> bool {
     let feeds = |operator: &str| fed && matches!(operator, "<" | "0<" | "<<" | "<<-" | "<<<");
-    command.assignments.iter().all(|(name, _)| is_plain_variable(name))
-        && command.redirections.iter().all(|(operator, target)| feeds(operator) || is_harmless(operator, target))
+    command.redirections.iter().all(|(operator, target)| feeds(operator) || is_harmless(operator, target))
 }
 
 /// Whether a program is one of the system, by its folder.

@@ -26,6 +26,7 @@ mod pushed;
 mod runs_in;
 mod scripts;
 mod shadowed;
+mod tasks;
 mod tests;
 mod tools;
 mod within;

@@ -103,7 +103,8 @@ pub struct Touch {
     /// Which of the parts does it, by its number; absent where a redirection of several commands does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<u32>,
-    /// Whether only a bare word says so, of which nobody knows whether it is a path: `prod` of `cargo test --features prod`.
+    /// Whether only a word says so of which nobody knows whether it is a path: `prod` of `cargo test --features prod`, and one
+    /// that is made when the line runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guess: bool,
 }

@@ -364,7 +364,8 @@ impl<'t> Walk<'t> {
 
     /// Takes note of a word of the part that comes next, which may be a path.
     pub(crate) fn touch_guess(&mut self, field: &Field, access: Access) {
-        let bare = field.known().is_some_and(|word| !word.contains(['/', '.', '~', '=', ':', '@', ',']));
+        // What is made when the line runs may be any text.
+        let bare = field.known().is_none_or(|word| !word.contains(['/', '.', '~', '=', ':', '@', ',']));
         self.touch_as(field, access, None, bare);
     }
 

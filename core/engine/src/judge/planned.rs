@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::{SkillCall, SkillPart};
-use crate::analysis::{Access, PathUse, RunsIn, SimpleCommand, Status};
+use crate::analysis::{Access, PathUse, RunsIn, SimpleCommand};
 use crate::matcher::{ArgIs, ArgTest, Matcher, Use};
 use crate::policy::Phase;
 use crate::same_line::{command_in_words, in_words};
@@ -23,7 +23,7 @@ impl SkillPart<'_> {
 
     /// Whether the exit status of the line tells that the part succeeded, or the step means the whole line.
     fn is_proven(&self, line: &Matcher) -> bool {
-        let lost = |command: &SimpleCommand| command.status == Status::Lost;
+        let lost = |command: &SimpleCommand| !command.status.tells();
         line.is_whole_line(&self.call) || !self.call.analysis.commands.iter().any(lost)
     }
 
@@ -50,7 +50,7 @@ impl SkillPart<'_> {
     /// Whether it is one command, of the same words as the step's.
     fn has_words_of(&self, step: &Step) -> bool {
         let [command] = self.call.analysis.commands.as_slice() else { return false };
-        let words = command_in_words(command).filter(|_| command.status != Status::Lost);
+        let words = command_in_words(command).filter(|_| command.status.tells());
         words.is_some_and(|words| step.in_words.contains(&words)) && self.is_of_tool(step)
     }
 

@@ -75,12 +75,15 @@ impl Ended<'_> {
     /// How its tests ended.
     fn tests(&self) -> Option<TestsResult> {
         let run = self.part.tests?;
+        let through = run.through.filter(|_| self.part.status == Status::Piped);
         let ended = |result: &TestsResult| {
             let (runner, part, unsure) = (run.runner, !run.whole, run.unsure);
-            Wanted::Report(ReportWanted { result: *result, runner, part, unsure }).proven_by(self.outcome, self.tests)
+            let wanted = ReportWanted { result: *result, runner, part, unsure, through };
+            Wanted::Report(wanted).proven_by(self.outcome, self.tests)
         };
         let all = [TestsResult::Passed, TestsResult::Failed, TestsResult::Broken];
-        all.into_iter().find(ended).filter(|result| *result != TestsResult::Passed || self.ok() == Some(true))
+        let is_told = || through.is_some() || self.ok() == Some(true);
+        all.into_iter().find(ended).filter(|result| *result != TestsResult::Passed || is_told())
     }
 
     /// The spend that the call reports, as a whole number: `cost` of its answer, or of the structured part of it.

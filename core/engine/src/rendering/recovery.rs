@@ -131,6 +131,11 @@ pub(crate) fn uncounted(why: Why) -> String {
                               before a pipe, write `set -o pipefail;`."
             .to_string(),
         Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
+        Why::Filtered => {
+            "The last one does not count: lines of its report may be missing. Run it alone, or with `| tail`, \
+                          which leaves the end of the report."
+                .to_string()
+        }
         Why::Broken => {
             "The last one does not count: its tests could not be built or collected (`broken`), and a failed test \
                         is asked for."

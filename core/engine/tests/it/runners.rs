@@ -73,8 +73,14 @@ impl Recorded {
         let outcome = if self.exit == 0 { Outcome::Ok } else { Outcome::Failed };
         let proven = |result: &TestsResult| {
             let part = *result == TestsResult::Passed && !run.whole;
-            Wanted::Report(ReportWanted { result: *result, runner: run.runner, part, unsure: run.unsure })
-                .proven_by(outcome, &reports)
+            Wanted::Report(ReportWanted {
+                result: *result,
+                runner: run.runner,
+                part,
+                unsure: run.unsure,
+                through: None,
+            })
+            .proven_by(outcome, &reports)
         };
         let all = [TestsResult::Passed, TestsResult::Failed, TestsResult::Broken];
         all.into_iter().find(proven).map_or("none", TestsResult::word)

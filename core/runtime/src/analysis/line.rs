@@ -155,7 +155,7 @@ pub(super) fn paths_of(judged: &Judgement, line: &Line<'_>) -> Vec<PathUse> {
         let redirected = |part: &Part| part.command.redirections.iter().any(|(_, word)| *word == named());
         // A folder of which only a part of the name is known is no folder that is made.
         let folder = touch.path.text().is_some() && part.is_some_and(|part| makes_folders(part) && !redirected(part));
-        let guess = touch.guess && line.is_absent(&written);
+        let guess = touch.guess && (touch.path.text().is_none() || line.is_absent(&written));
         Some(line.spread(touch, PathUse { command: touch.part, folder, guess, ..PathUse::new(written, touch.access) }))
     });
     let unnamed = (0..).zip(&judged.parts).filter(|(_, part)| part.unnamed);

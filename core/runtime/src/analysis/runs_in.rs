@@ -1,8 +1,8 @@
 //! In which folder each command of a line runs (rules 3.7 and 3.8).
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use phasegate_core::analysis::{RunsIn, SimpleCommand};
+use phasegate_core::analysis::{RunsIn, SimpleCommand, Word};
 use phasegate_shell::{Judgement, Part};
 
 use crate::paths::resolve;
@@ -29,6 +29,16 @@ pub(super) fn folder(part: &Part, base: &Path) -> Option<PathBuf> {
         [one] => resolve(base, Path::new(&one.text()?)),
         _ => None,
     }
+}
+
+/// Whether a word names no path outside of the project, as itself or as the value of an option.
+pub(super) fn is_inside(word: &Word, root: &Path) -> bool {
+    let Word::Known(word) = word else { return false };
+    word.split(['=', ':', ',']).all(|part| {
+        let path = Path::new(part.trim_start_matches("-I").trim_start_matches("-C"));
+        let climbs = path.components().any(|component| component == Component::ParentDir);
+        !climbs && !part.starts_with('~') && (!path.is_absolute() || path.starts_with(root))
+    })
 }
 
 #[cfg(test)]

@@ -1,28 +1,15 @@
 //! Which command of a line runs tests whose report can be believed (rules 3.3, tests).
 
-use std::path::{Component, Path};
+use std::path::Path;
 
-use phasegate_core::analysis::{PathUse, SimpleCommand, Verdict, Word};
-use phasegate_core::test_report::Runner;
+use phasegate_core::analysis::{PathUse, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::test_report::{Runner, Through};
 use phasegate_core::{runner, words};
-use phasegate_shell::Judgement;
+use phasegate_shell::{Judgement, Part};
 
 use super::own_programs::{self, Place};
-use super::runs_in::folder;
-
-/// Options of `cargo build` that leave open neither what is built nor who builds it.
-const BUILD_OPTIONS: [&str; 10] = [
-    "--all-features",
-    "--all-targets",
-    "--locked",
-    "--offline",
-    "--quiet",
-    "--release",
-    "--tests",
-    "--workspace",
-    "-q",
-    "-v",
-];
+use super::runs_in::{folder, is_inside};
+use super::tasks;
 
 /// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
 /// root it runs a part of the suite. `start` is where the line starts.
@@ -30,19 +17,28 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     if commands.len() != judged.parts.len() {
         return;
     }
-    let started: Vec<_> = commands.iter().map(runner::started).collect();
+    let started = |(command, part): (&SimpleCommand, &Part)| match runner::started(command) {
+        Some(run) if run.runner == Runner::Make => tasks::started(command, part, root, start).or(Some(run)),
+        Some(run) => Some(run),
+        None => tasks::started(command, part, root, start),
+    };
+    let started: Vec<_> = commands.iter().zip(&judged.parts).map(started).collect();
     let mut running = started.iter().enumerate().filter_map(|(at, run)| Some((at, (*run)?)));
     let (Some((at, mut run)), None) = (running.next(), running.next()) else { return };
     let runner = run.runner;
-    let silent = |(other, command): (usize, &SimpleCommand)| {
-        other == at || is_silent(command, other > at) || (other < at && builds(command, runner))
+    let silent = |(other, (command, part)): (usize, (&SimpleCommand, &Part))| {
+        other == at || is_silent(command, other > at) || tasks::is_beside(command, part, root, start)
     };
     let folder = judged.parts.get(at).and_then(|part| folder(part, start.folder));
     let Some(folder) = folder.filter(|folder| folder.starts_with(root)) else { return };
     let inside = commands.get(at).is_some_and(|command| command.words.iter().skip(1).all(|word| is_inside(word, root)));
-    if inside && commands.iter().enumerate().all(silent) {
-        run.whole &= folder == root;
+    if inside && commands.iter().zip(&judged.parts).enumerate().all(silent) {
+        // Where a task runs, its file says.
+        let typed = commands.get(at).and_then(runner::started).is_some_and(|typed| typed.runner == run.runner);
+        run.whole &= folder == root || !typed;
         let place = Place { folder: &folder, ..*start };
+        let is_piped = commands.get(at).is_some_and(|command| command.status == Status::Piped);
+        run.through = is_piped.then(|| through(commands, at));
         run.unsure = commands.get(at).is_none_or(|command| own_programs::may_print(command, run.runner, &place));
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
@@ -54,20 +50,24 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     }
 }
 
+/// How the report of the command at this place comes through those behind it.
+fn through(commands: &[SimpleCommand], at: usize) -> Through {
+    let (before, behind) = commands.split_at_checked(at.saturating_add(1)).unwrap_or((commands, &[]));
+    let mut sent = before.last().into_iter().flat_map(|command| &command.redirections);
+    // What a runner says of errors may be its last word.
+    let drops = sent.any(|(_, target)| *target == Word::Known("/dev/null".into()));
+    let first = |command: &SimpleCommand| command.words.first().cloned();
+    let passes = |command: &SimpleCommand| {
+        let all = ["tail", "tee", "cat"].map(|name| Word::Known(name.into()));
+        command.transparent || first(command).is_some_and(|program| all.contains(&program))
+    };
+    if !drops && behind.iter().all(passes) { Through::End } else { Through::Lines }
+}
+
 /// Whether a path is none, but a pattern of packages that a runner of tests is given: `go test ./...`.
 pub(super) fn is_of_packages(path: &PathUse, commands: &[SimpleCommand]) -> bool {
     let command = path.command.and_then(|number| commands.get(usize::try_from(number).ok()?));
     command.is_some_and(|command| command.tests.is_some()) && path.written.ends_with("...")
-}
-
-/// Whether a word names no path outside of the project, as itself or as the value of an option.
-fn is_inside(word: &Word, root: &Path) -> bool {
-    let Word::Known(word) = word else { return false };
-    word.split(['=', ':', ',']).all(|part| {
-        let path = Path::new(part.trim_start_matches("-I").trim_start_matches("-C"));
-        let climbs = path.components().any(|component| component == Component::ParentDir);
-        !climbs && !part.starts_with('~') && (!path.is_absolute() || path.starts_with(root))
-    })
 }
 
 /// Whether a command beside the runner prints nothing of its own: it only runs the runner, moves to a folder, or passes on
@@ -91,22 +91,33 @@ fn is_silent(command: &SimpleCommand, behind: bool) -> bool {
             behind && count.strip_prefix("-n").or_else(|| count.strip_prefix('-')).is_some_and(is_count)
         }
         ["tail" | "head", "-n", count] => behind && is_count(count),
+        ["cat"] => behind,
+        ["tee", files @ ..] => behind && files.iter().all(|file| *file == "-a" || !file.starts_with('-')),
+        ["grep" | "egrep" | "rg", options @ .., pattern] => {
+            behind && !pattern.starts_with('-') && chooses_lines(options)
+        }
         _ => command.transparent,
     }
 }
 
-/// Whether a command builds what the runner builds too, and prints nothing that the runner would not print then. No alias
-/// can stand for it.
-fn builds(command: &SimpleCommand, runner: Runner) -> bool {
-    let words = command.words.iter().map(|word| match word {
-        Word::Known(text) => Some(text.as_str()),
-        Word::Unknown | Word::Value => None,
-    });
-    let words: Option<Vec<&str>> = words.collect();
-    let Some(["cargo", "build" | "check", options @ ..]) = words.as_deref() else { return false };
-    matches!(runner, Runner::Cargo | Runner::Nextest)
-        && words::is_plain(command)
-        && options.iter().all(|option| BUILD_OPTIONS.contains(option))
+/// Whether `grep` prints whole lines of its input with these options before its pattern, and those around them.
+fn chooses_lines(options: &[&str]) -> bool {
+    let mut rest = options.iter();
+    while let Some(option) = rest.next() {
+        let known = match option.strip_prefix('-') {
+            Some("A" | "B" | "C") => rest.next().is_some_and(|count| is_count(count)),
+            Some("-color=never" | "-line-buffered" | "-extended-regexp" | "-ignore-case") => true,
+            Some(letters) => match letters.split_at_checked(1) {
+                Some(("A" | "B" | "C", count)) => is_count(count),
+                _ => !letters.is_empty() && letters.bytes().all(|letter| b"EFPivwx".contains(&letter)),
+            },
+            None => false,
+        };
+        if !known {
+            return false;
+        }
+    }
+    true
 }
 
 fn is_count(text: &str) -> bool {

@@ -73,7 +73,7 @@ impl Walk<'_> {
                         self.status = match place.saturating_add(1) == commands.len() {
                             _ if self.scope.pipefail => joined.min(Status::Success),
                             true => joined,
-                            false => Status::Lost,
+                            false => joined.min(Status::Piped),
                         };
                         let scope = self.scope.fork();
                         self.piped = before.clone().filter(|_| reads_pipe(command));

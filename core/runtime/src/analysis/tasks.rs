@@ -1,0 +1,262 @@
+//! The tests that a task runs, as the project's file of tasks says: `make test`, `mise run test` (rules 3.3, tests).
+
+mod files;
+mod justfile;
+mod makefile;
+mod task;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use phasegate_core::analysis::SimpleCommand;
+use phasegate_core::test_report::{self, Runner, TestRun};
+use phasegate_core::{runner, words};
+use phasegate_shell::{Judgement, Part, Trust, judge};
+
+use self::task::Tasks;
+use super::own_programs::{self, Place};
+use super::runs_in::{self, is_inside};
+use super::scripts::known_words;
+
+/// How deep tasks run others.
+const MAX_DEPTH: u32 = 8;
+/// Commands beside the runner that print no report of tests, by their first words: compilers, linters, formatters, and what
+/// makes room for them.
+const BESIDE: [&str; 42] = [
+    "[",
+    "black",
+    "cargo build",
+    "cargo check",
+    "cargo clippy",
+    "cargo fmt",
+    "cd",
+    "clang-format",
+    "cp",
+    "dotnet build",
+    "dotnet format",
+    "dotnet restore",
+    "eslint",
+    "flake8",
+    "go build",
+    "go fmt",
+    "go mod",
+    "go vet",
+    "gofmt",
+    "gofumpt",
+    "goimports",
+    "golangci-lint",
+    "isort",
+    "mkdir",
+    "mypy",
+    "npx eslint",
+    "npx prettier",
+    "npx tsc",
+    "prettier",
+    "pyright",
+    "rm",
+    "ruff",
+    "rustfmt",
+    "set",
+    "shellcheck",
+    "staticcheck",
+    "test",
+    "touch",
+    "true",
+    "tsc",
+    "uv sync",
+    "yamllint",
+];
+/// Parts of options by which these run or load code that somebody names.
+const OTHER_CODE: [&str; 8] = ["config", "exec", "loader", "plugin", "require", "rules", "tool", "wrapper"];
+/// Programs that print their words.
+const PRINTS: [&str; 2] = ["echo", "printf"];
+
+/// The run of tests that a command starts by a task of the project; `None`: it starts no task, or one of which nobody can tell
+/// that what it prints comes from a known runner.
+pub(super) fn started(command: &SimpleCommand, part: &Part, root: &Path, start: &Place<'_>) -> Option<TestRun> {
+    runs(command, &known_words(command)?, part, root, start)?
+}
+
+/// Whether a command beside the runner prints no report of tests: it is a known program of that kind, or a task of such ones.
+pub(super) fn is_beside(command: &SimpleCommand, part: &Part, root: &Path, start: &Place<'_>) -> bool {
+    let Some(words) = known_words(command).filter(|_| words::is_plain(command)) else { return false };
+    prints_no_report(&words) || runs(command, &words, part, root, start).is_some_and(|run| run.is_none())
+}
+
+/// The run of tests in the task that a command starts, if there is one; `None` as a whole where nobody can tell.
+fn runs(
+    command: &SimpleCommand,
+    words: &[String],
+    part: &Part,
+    root: &Path,
+    start: &Place<'_>,
+) -> Option<Option<TestRun>> {
+    if !words::is_plain(command) {
+        return None;
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let asked = files::asked(&words)?;
+    let folder = runs_in::folder(part, start.folder).filter(|folder| folder.starts_with(root))?;
+    let tasks = files::tasks(asked.program, asked.name, &folder).filter(|tasks| tasks.folder.starts_with(root))?;
+    let place = Place { folder: &tasks.folder, ..*start };
+    let mut look = Look { program: asked.program, tasks: &tasks, root, place, seen: BTreeSet::new(), found: None };
+    look.task(asked.name, 0)?;
+    // What it is given besides may select tests.
+    Some(look.found.map(|run| TestRun { whole: run.whole && !asked.more, ..run }))
+}
+
+/// Whether these are the words of a command that prints no report of tests.
+fn prints_no_report(words: &[String]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    if PRINTS.contains(&program.as_str()) {
+        return prints_plainly(program, &rest.join(" "));
+    }
+    let known = |start: &&str| {
+        let mut words = words.iter();
+        start.split(' ').all(|wanted| words.next().is_some_and(|word| word == wanted))
+    };
+    // What it runs in its place, or loads, may print anything.
+    let other = |word: &String| word.starts_with('-') && OTHER_CODE.iter().any(|part| word.contains(part));
+    BESIDE.iter().any(known) && !rest.iter().any(other)
+}
+
+/// Whether `echo` or `printf` prints with these words whole lines that look like no report.
+fn prints_plainly(program: &str, text: &str) -> bool {
+    let line = match program {
+        "printf" => text.strip_suffix("\\n").filter(|text| !text.contains('%')),
+        _ => Some(text).filter(|text| !text.starts_with('-')),
+    };
+    line.is_some_and(|line| !line.contains('\\') && test_report::read(line).is_empty())
+}
+
+/// A look at the tasks of a file.
+struct Look<'a> {
+    program: files::Program,
+    tasks: &'a Tasks,
+    root: &'a Path,
+    place: Place<'a>,
+    /// The tasks that were looked at.
+    seen: BTreeSet<String>,
+    found: Option<TestRun>,
+}
+
+impl Look<'_> {
+    /// Looks at a task, and at those that it runs; `None` if something in it may print a report, or if nobody can tell.
+    fn task(&mut self, name: &str, depth: u32) -> Option<()> {
+        let Some(task) = self.tasks.all.get(name) else { return (self.tasks.files && depth > 0).then_some(()) };
+        if !self.seen.insert(name.to_owned()) {
+            return Some(());
+        }
+        let lines = task.lines.as_ref().filter(|_| depth < MAX_DEPTH)?;
+        task.others.iter().try_for_each(|other| self.task(other, depth.saturating_add(1)))?;
+        lines.iter().try_for_each(|text| self.text(text, depth))
+    }
+
+    fn text(&mut self, text: &str, depth: u32) -> Option<()> {
+        let judged = judge(text, self.place.table, Trust::default());
+        if text.trim().is_empty() {
+            return Some(());
+        }
+        let commands = judged.parts.iter().filter(|part| !part.command.transparent);
+        (!judged.parts.is_empty()).then_some(())?;
+        for part in commands {
+            self.command(part, &judged, depth)?;
+        }
+        Some(())
+    }
+
+    fn command(&mut self, part: &Part, judged: &Judgement, depth: u32) -> Option<()> {
+        let command = &part.command;
+        if let Some(run) = runner::started(command).filter(|run| run.runner != Runner::Make) {
+            return self.runner(run, part, judged);
+        }
+        let words = known_words(command).filter(|_| words::is_plain(command))?;
+        let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+        match files::asked(&texts).filter(|asked| asked.program == self.program && !asked.more) {
+            Some(asked) => self.task(asked.name, depth.saturating_add(1)),
+            None => prints_no_report(&words).then_some(()),
+        }
+    }
+
+    fn runner(&mut self, run: TestRun, part: &Part, judged: &Judgement) -> Option<()> {
+        let folder = runs_in::folder(part, &self.tasks.folder).filter(|folder| folder.starts_with(self.root))?;
+        let inside = part.command.words.iter().skip(1).all(|word| is_inside(word, self.root));
+        let place = Place { folder: &folder, ..self.place };
+        if !inside || own_programs::may_print(&part.command, run.runner, &place) {
+            return None;
+        }
+        // Of several that follow one another, each is in the report.
+        let last = judged.parts.iter().rfind(|part| !part.command.transparent).is_some_and(|last| last == part);
+        let whole = run.whole && folder == self.root && (part.command.status.tells() || last);
+        match &mut self.found {
+            Some(found) if found.runner != run.runner => None,
+            Some(found) => {
+                found.whole |= whole;
+                Some(())
+            }
+            none => {
+                *none = Some(TestRun { whole, ..run });
+                Some(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    use phasegate_core::{Event, EventKind};
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use crate::analysis::{Shell, read_line};
+
+    /// A line in a project with these files, and the run of tests that it is: the runner, `whole` or `part`, and how its report
+    /// comes through a pipe.
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Row {
+        files: BTreeMap<String, String>,
+        line: String,
+        /// Whether the files are older than the session.
+        #[serde(default)]
+        old: bool,
+        run: Option<String>,
+    }
+
+    #[test]
+    fn a_line_is_the_run_of_tests_that_its_task_starts() {
+        let rows = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tasks.jsonl")).unwrap();
+        let mut wrong = Vec::new();
+        for row in rows.lines() {
+            let row: Row = serde_json::from_str(row).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path().canonicalize().unwrap();
+            fs::create_dir_all(root.join("sub")).unwrap();
+            for (path, text) in &row.files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            let hour = Duration::from_secs(3600);
+            let began =
+                || if row.old { SystemTime::now().checked_add(hour) } else { SystemTime::now().checked_sub(hour) };
+            let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
+            let mut event = Event::from_value(call).unwrap();
+            read_line(&mut event, &Shell::default().with_home(&root.join("home")), &root, &began);
+            let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };
+            let run = analysis.commands.iter().find_map(|command| command.tests).filter(|run| !run.unsure).map(|run| {
+                let word = |value: serde_json::Value| value.as_str().unwrap().to_owned();
+                let through = run.through.map(|through| format!(" {}", word(json!(through)))).unwrap_or_default();
+                format!("{} {}{through}", word(json!(run.runner)), if run.whole { "whole" } else { "part" })
+            });
+            if run != row.run {
+                wrong.push(format!("{row:?}: {run:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
