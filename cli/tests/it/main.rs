@@ -61,6 +61,7 @@ mod store;
 mod stress;
 mod support;
 mod tampering;
+mod tasks;
 mod transcripts;
 mod unchanged;
 mod unguarded_session;

@@ -39,6 +39,10 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub may_run: Option<Box<MayRun>>,
+    /// What the tasks run that a line starts, as files of the project say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub tasks: Option<Box<TaskCommands>>,
     /// The protected paths that the call would change or could change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
@@ -90,6 +94,7 @@ impl CallAnalysis {
             && self.paths.is_empty()
             && self.in_part.is_empty()
             && self.may_run.is_none()
+            && self.tasks.is_none()
             && self.guarded.is_empty()
             && self.redacted.is_none()
             && self.invokes.is_none()
@@ -111,6 +116,17 @@ pub struct MayRun {
     /// The paths that they access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathInPart>,
+}
+
+/// The commands of tasks: `make test` runs what the Makefile says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskCommands {
+    /// The commands, each with its place in the text of the task.
+    pub commands: Vec<SimpleCommand>,
+    /// The paths that they access, each with the number of its command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathUse>,
 }
 
 /// What a call has the client do, by name, in whatever way the platform does it. In a matcher, a name with `*` for any

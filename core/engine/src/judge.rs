@@ -70,6 +70,8 @@ pub(crate) struct SkillCall<'a> {
     skill: &'a Skill,
     whole: SkillPart<'a>,
     parts: Vec<SkillPart<'a>>,
+    /// The commands of the tasks that it starts. Who lists a task lists them; what is forbidden is so here too.
+    tasks: Vec<SkillPart<'a>>,
 }
 
 /// Calls that write artifacts of other runs, which the run may not make.
@@ -90,11 +92,12 @@ struct SkillPart<'a> {
 impl<'a> SkillCall<'a> {
     pub(crate) fn new(skill: &'a Skill, call: &'a Call, caller: Caller<'a>) -> Self {
         let part = |part: Part| SkillPart::new(skill, Cow::Owned(part.call), Cow::Owned(part.labels), caller);
-        Self {
-            skill,
-            whole: SkillPart::new(skill, Cow::Borrowed(call), Cow::Borrowed(&call.tool.labels), caller),
-            parts: parts::of(call).into_iter().map(part).collect(),
-        }
+        let whole = SkillPart::new(skill, Cow::Borrowed(call), Cow::Borrowed(&call.tool.labels), caller);
+        let parts: Vec<_> = parts::of(call).into_iter().map(part).collect();
+        // Who names a task names what it runs.
+        let named = whole.named || parts.iter().any(|part| part.named);
+        let of_task = |one: Part| SkillPart { named, ..part(one) };
+        Self { skill, tasks: parts::of_tasks(call).into_iter().map(of_task).collect(), whole, parts }
     }
 
     /// The same, where it may write no artifact by these calls.
@@ -110,7 +113,7 @@ impl<'a> SkillCall<'a> {
     pub(crate) fn begins(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let shell = self.whole.labels.contains(SHELL);
-        self.parts.iter().chain(whole).any(|part| {
+        self.parts.iter().chain(whole).chain(&self.tasks).any(|part| {
             let subject = Subject { named: shell, ..part.subject(Use::Forbid) };
             let acts = matcher.invokes.is_some() || !only_reads(&part.labels);
             acts && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
@@ -119,7 +122,7 @@ impl<'a> SkillCall<'a> {
 
     /// The call as far as it was decided: the command of a line that has several.
     pub(crate) fn decided(&self, ruling: &Ruling) -> &Call {
-        let mut parts = self.parts.iter().filter(|part| part.command(self.parts.len()) == ruling.command);
+        let mut parts = self.parts.iter().chain(&self.tasks).filter(|part| self.command_of(part) == ruling.command);
         &parts.next().unwrap_or(&self.whole).call
     }
 
@@ -141,12 +144,22 @@ impl<'a> SkillCall<'a> {
     /// What is judged: the parts that do more than read or that the skill names or forbids; without any, the whole call.
     fn judged<'s>(&'s self, phase: &Phase) -> Vec<&'s SkillPart<'a>> {
         let skill = self.skill;
-        let counts = |part: &&SkillPart<'_>| {
-            let forbids = || skill.global_forbidden.iter().chain(&phase.forbidden);
-            !only_reads(&part.labels) || part.named || forbids().any(|matcher| part.one(matcher, Use::Forbid))
+        let forbids = |part: &&SkillPart<'_>| {
+            let mut lines = skill.global_forbidden.iter().chain(&phase.forbidden);
+            lines.any(|matcher| part.one(matcher, Use::Forbid))
         };
-        let parts: Vec<_> = self.parts.iter().filter(counts).collect();
-        if parts.is_empty() { alloc::vec![&self.whole] } else { parts }
+        let counts = |part: &&SkillPart<'_>| !only_reads(&part.labels) || part.named || forbids(part);
+        let mut parts: Vec<_> = self.parts.iter().filter(counts).collect();
+        if parts.is_empty() {
+            parts.push(&self.whole);
+        }
+        parts.extend(self.tasks.iter().filter(forbids));
+        parts
+    }
+
+    /// The command that a part is, where the line or what it starts has several.
+    fn command_of(&self, part: &SkillPart<'_>) -> Option<String> {
+        part.command(self.parts.len().saturating_add(self.tasks.len()))
     }
 
     /// Judges the call in a run of the skill: the strictest answer to its parts.
@@ -156,7 +169,7 @@ impl<'a> SkillCall<'a> {
         let parts = self.judged(phase);
         let planned = self.by_steps(&parts, run, phase);
         let rulings = parts.into_iter().zip(planned).map(|(part, step)| {
-            let command = part.command(self.parts.len());
+            let command = self.command_of(part);
             if run.stands_still() {
                 return Ruling { command, ..part.judge_still(phase) };
             }
@@ -196,7 +209,7 @@ impl<'a> SkillCall<'a> {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));
         let Some(phase) = phase else { return Ruling::outside() };
         let rulings = self.judged(phase).into_iter().map(|part| {
-            let command = part.command(self.parts.len());
+            let command = self.command_of(part);
             let ruling = part.judge_still(phase);
             let starts = part.call.analysis.invokes.is_some() && part.any(phase.lines(run.at_gate()), Use::Permit);
             if starts && !ruling.line.is_violation() {
@@ -219,7 +232,7 @@ impl<'a> SkillCall<'a> {
         };
         let by = part.forbidden_by(line, phase);
         let asks = part.asks(line, phase);
-        Some(Ruling { command: part.command(self.parts.len()), by, asks, ..Ruling::of(line) })
+        Some(Ruling { command: self.command_of(part), by, asks, ..Ruling::of(line) })
     }
 
     /// What the outcome of the call would prove of a condition about calls; `None`: nothing. `used` is what a match means
@@ -231,7 +244,8 @@ impl<'a> SkillCall<'a> {
         let matcher = &test.matcher;
         let whole = [&self.whole];
         let parts = self.parts.iter().chain(whole.into_iter().filter(|_| self.parts.is_empty()));
-        let statuses = parts.filter(|part| part.shows(matcher, used)).map(|part| part.status(matcher));
+        let asked = |part: &&SkillPart<'_>| part.shows(matcher, used) || part.runs_tests(test.wanted);
+        let statuses = parts.filter(asked).map(|part| part.status(matcher));
         let proven = if used == Use::Forbid { statuses.min() } else { statuses.max() };
         let of_whole = || self.whole.shows(matcher, Use::Permit).then(|| self.whole.status(matcher));
         match (proven.or_else(of_whole)?, test.wanted) {
@@ -254,7 +268,11 @@ impl<'a> SkillCall<'a> {
     /// What the runner that the matcher selects must report.
     fn report(&self, matcher: &Matcher, tests: TestsWanted, status: Status) -> Option<Wanted> {
         let whole = self.parts.is_empty().then_some(&self.whole);
-        let mut selected = self.parts.iter().chain(whole).filter(|part| part.one(matcher, Use::Permit));
+        let mut selected = self
+            .parts
+            .iter()
+            .chain(whole)
+            .filter(|part| part.one(matcher, Use::Permit) || part.runs_tests(Wanted::Tests(tests)));
         let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
         let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
         let through = run.through.filter(|_| status == Status::Piped);
@@ -341,6 +359,12 @@ impl<'a> SkillPart<'a> {
         let mut lines = listed::lines(skill);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
+    }
+
+    /// Whether it runs tests, and any known runner is wanted, whatever starts it: a task of the project may.
+    fn runs_tests(&self, wanted: Wanted) -> bool {
+        let runs = || self.call.analysis.commands.first().is_some_and(|command| command.tests.is_some());
+        matches!(wanted, Wanted::Tests(tests) if !tests.selected) && runs()
     }
 
     /// Whether one matcher applies.

@@ -1,9 +1,13 @@
 //! Parts: the simple commands of a shell line, each as a call that is judged by itself (rules 3.3).
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::analysis::CallAnalysis;
+use serde_json::json;
+
+use crate::analysis::{CallAnalysis, PathUse, SimpleCommand, Word};
+use crate::shell_word::shell_word;
 use crate::tool::{Call, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE, shell_labels};
 use crate::words;
 
@@ -29,7 +33,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
     if analysis.commands.len() < 2 || analysis.open || !analysis.is_its_commands(labels) {
         return Vec::new();
     }
-    let own: Labels = labels.iter().filter(|label| !FROM_VERDICT.contains(&label.as_str())).cloned().collect();
+    let own = own_labels(call);
     let mut parts = Vec::new();
     for (number, command) in (0_u32..).zip(&analysis.commands) {
         let paths: Vec<_> = analysis.paths.iter().filter(|path| path.command == Some(number)).cloned().collect();
@@ -42,11 +46,49 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
             redacted: analysis.redacted.as_ref().map(|before| Box::new(before.of_part(number))),
             ..CallAnalysis::default()
         };
-        let mut part: Labels = shell_labels(command.verdict).into_iter().chain(own.iter().cloned()).collect();
-        if command.network {
-            part.insert(NETWORK.into());
-        }
-        parts.push(Part { number, call: Call { analysis, ..call.clone() }, labels: part });
+        let labels = labels_of(command, &own);
+        parts.push(Part { number, call: Call { analysis, ..call.clone() }, labels });
     }
     parts
+}
+
+/// The commands of the tasks that the call starts, each as if it had been typed.
+pub(crate) fn of_tasks(call: &Call) -> Vec<Part> {
+    let Some(tasks) = &call.analysis.tasks else { return Vec::new() };
+    let own = own_labels(call);
+    let part = |(number, command): (u32, &SimpleCommand)| {
+        let text = text_of(command);
+        let paths = tasks.paths.iter().filter(|path| path.command == Some(number));
+        let paths = paths.map(|path| PathUse { command: Some(0), ..path.clone() }).collect();
+        let span = (0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+        let analysis = CallAnalysis {
+            commands: alloc::vec![SimpleCommand { span, ..command.clone() }],
+            paths,
+            ..CallAnalysis::default()
+        };
+        let call = Call { analysis, input: json!({"command": text}), ..call.clone() };
+        Part { number, call, labels: labels_of(command, &own) }
+    };
+    (0_u32..).zip(&tasks.commands).filter(|(_, command)| !command.transparent).map(part).collect()
+}
+
+/// The words of a command as a person types them; a word that is made when it runs is `"$..."`.
+fn text_of(command: &SimpleCommand) -> String {
+    let word = |word: &Word| if let Word::Known(text) = word { shell_word(text) } else { "\"$...\"".into() };
+    let words: Vec<String> = command.words.iter().map(word).collect();
+    words.join(" ")
+}
+
+/// The labels of a call that do not follow from what its commands do.
+fn own_labels(call: &Call) -> Labels {
+    call.tool.labels.iter().filter(|label| !FROM_VERDICT.contains(&label.as_str())).cloned().collect()
+}
+
+/// The labels of a command, with these.
+fn labels_of(command: &SimpleCommand, own: &Labels) -> Labels {
+    let mut labels: Labels = shell_labels(command.verdict).into_iter().chain(own.iter().cloned()).collect();
+    if command.network {
+        labels.insert(NETWORK.into());
+    }
+    labels
 }

@@ -104,11 +104,12 @@ impl<'a> RuleCall<'a> {
         caller: Caller<'a>,
     ) -> Self {
         let action = action_id(call.tool.server.as_deref(), &call.tool.name);
-        let all = commands_of(call);
-        let commands =
-            (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default())).collect();
+        let words = |all: &'a [SimpleCommand]| {
+            (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default()))
+        };
+        let commands: Vec<Words> = words(commands_of(call)).chain(words(tasks_of(call))).collect();
         let server_names = call.tool.server.as_deref().map(names::of_server).unwrap_or_default();
-        let effects = if all.is_empty() { Table::default() } else { Table::shipped() };
+        let effects = if commands.is_empty() { Table::default() } else { Table::shipped() };
         Self { call, event, caller, tool: tools.get(&action), action, server_names, commands, effects }
     }
 
@@ -143,8 +144,7 @@ impl<'a> RuleCall<'a> {
 
     /// The simple command of each part of the call.
     pub(crate) fn commands_of_parts(&self) -> Vec<Option<&'a SimpleCommand>> {
-        let commands = &self.call.analysis.commands;
-        self.places().into_iter().map(|place| commands.get(place.command?)).collect()
+        self.places().into_iter().map(|place| nth_command(self.call, place.command?)).collect()
     }
 
     fn principal<'s>(&'s self, state: &'s OfState) -> Principal<'s> {
@@ -211,7 +211,7 @@ impl<'a> RuleCall<'a> {
     }
 
     fn command(&self, number: Option<usize>) -> Option<Value<'_>> {
-        let words = number.and_then(|number| Some((commands_of(self.call).get(number)?, self.commands.get(number)?)));
+        let words = number.and_then(|number| Some((nth_command(self.call, number)?, self.commands.get(number)?)));
         let none = || self.is_shell().then(command::none);
         words.map(|(command, words)| words.value(command, &self.effects)).or_else(none)
     }
@@ -240,6 +240,16 @@ impl<'a> RuleCall<'a> {
             places.extend(analysis.in_part.iter().filter(is_own).map(|path| path::in_part(path, Some(number))));
             if places.len() == before && !(command.transparent && is_plain(command)) {
                 places.push(Place { command: Some(number), path: None, written: None });
+            }
+        }
+        for (number, _) in (0_u32..).zip(tasks_of(self.call)).filter(|(_, command)| !command.transparent) {
+            let at = usize::try_from(number).ok().map(|number| number.saturating_add(analysis.commands.len()));
+            let is_own = |path: &&PathUse| !path.guess && path.command == Some(number);
+            let own = analysis.tasks.iter().flat_map(|tasks| &tasks.paths).filter(is_own);
+            let before = places.len();
+            places.extend(own.flat_map(|path| path::values(path, at)));
+            if places.len() == before {
+                places.push(Place { command: at, path: None, written: None });
             }
         }
         if places.is_empty() {
@@ -274,6 +284,17 @@ fn may_run(call: &Call) -> Option<&MayRun> {
 /// The commands of a call, or those that it may run.
 fn commands_of(call: &Call) -> &[SimpleCommand] {
     may_run(call).map_or(call.analysis.commands.as_slice(), |run| run.commands.as_slice())
+}
+
+/// The commands of the tasks that a call starts, which stand after its own.
+fn tasks_of(call: &Call) -> &[SimpleCommand] {
+    call.analysis.tasks.as_ref().map_or(&[], |tasks| tasks.commands.as_slice())
+}
+
+/// The command of this number, those of its tasks included.
+fn nth_command(call: &Call, number: usize) -> Option<&SimpleCommand> {
+    let own = commands_of(call);
+    own.get(number).or_else(|| tasks_of(call).get(number.checked_sub(own.len())?))
 }
 
 /// The parts of what a tool may run.

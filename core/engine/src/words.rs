@@ -159,7 +159,8 @@ fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
 }
 
 /// Whether a command has no redirection that reads or writes a file.
-pub(crate) fn uses_no_file(command: &SimpleCommand) -> bool {
+#[must_use]
+pub fn uses_no_file(command: &SimpleCommand) -> bool {
     uses_no_file_but(command, false)
 }
 

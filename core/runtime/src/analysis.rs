@@ -43,7 +43,7 @@ use phasegate_core::{Event, EventKind, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;
 
-use crate::paths::{display, resolve};
+use crate::paths::{resolve, shown};
 use crate::protected::Protected;
 
 pub(crate) use line::{Shell, read_line};
@@ -118,8 +118,6 @@ pub(crate) fn complete<'a>(
     // What is read at a path that is made at run time may be anything.
     for path in analysis.paths.iter_mut().filter(|path| path.written != UNKNOWN || path.access != Access::Read) {
         let found = resolve(&base, Path::new(&path.written));
-        // A folder around the project is around all of its paths.
-        let around = found.as_deref().is_some_and(|found| found != root && root.starts_with(found));
         path.linked = path.access == Access::Write && found.as_deref().is_some_and(has_another_name);
         let folder = writes(path.access) && judged.is_none() && !path.folder;
         if folder && found.as_deref().is_some_and(|found| found != root && found.is_dir()) {
@@ -130,7 +128,7 @@ pub(crate) fn complete<'a>(
                 && matches!(found.symlink_metadata(), Err(why) if why.kind() == NotFound)
         };
         path.new = shell.in_part && writes(path.access) && found.as_deref().is_some_and(is_new);
-        path.resolved = if around { Some("/".to_string()) } else { found.and_then(|found| display(root, &found)) };
+        path.resolved = shown(root, found);
     }
     let may_change = match &judged {
         Some(judged) => judged.verdict != Verdict::Read,

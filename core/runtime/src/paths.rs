@@ -54,6 +54,13 @@ pub fn display(root: &Path, path: &Path) -> Option<String> {
     shown.to_str().map(str::to_string)
 }
 
+/// The path of the project that a folder's path leads to, or `/` where the project lies below it: then it is around all of
+/// the project's paths.
+pub(crate) fn shown(root: &Path, found: Option<PathBuf>) -> Option<String> {
+    let found = found?;
+    if found != root && root.starts_with(&found) { Some("/".to_string()) } else { display(root, &found) }
+}
+
 impl Links {
     /// The same, with known results that a directory snapshot keeps valid.
     pub(crate) fn knowing(known: Arc<Looks>) -> Self {

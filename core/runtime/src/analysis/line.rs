@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
-use phasegate_core::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict, Word};
+use phasegate_core::analysis::{Access, PathUse, SimpleCommand, TaskCommands, UNKNOWN, UNNAMED, Verdict, Word};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
 use phasegate_core::{Event, EventKind, Policy};
@@ -14,7 +14,9 @@ use serde_json::Value;
 use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
+use super::tasks::{self, TaskText};
 use super::{beside, branch, embedded, in_part, may_run, no_index, pushed, runs_in, shadowed, tests};
+use crate::paths::{resolve, shown};
 use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
@@ -120,9 +122,29 @@ pub(crate) fn read_line(
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
         analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
+        let place = Place { folder: &base, table: &shell.table, home, began };
+        analysis.tasks = of_tasks(&judged, root, &place);
         analysis.in_part = if shell.in_part { in_part::paths(&judged, &base) } else { Vec::new() };
     }
     Some(judged)
+}
+
+/// What the tasks run that a line starts.
+fn of_tasks(judged: &Judgement, root: &Path, place: &Place<'_>) -> Option<Box<TaskCommands>> {
+    let mut all = TaskCommands::default();
+    for TaskText { folder, text } in tasks::texts(judged, root, place) {
+        let own = judge(&text, place.table, Trust::default());
+        let start = u32::try_from(all.commands.len()).unwrap_or(u32::MAX);
+        let paths = paths_of(&own, &Line::new(&own, &folder, root, false)).into_iter();
+        let is_known = |path: &PathUse| path.written != UNKNOWN || path.access != Access::Read;
+        all.paths.extend(paths.map(|path| PathUse {
+            command: Some(start.saturating_add(path.command.unwrap_or_default())),
+            resolved: shown(root, resolve(&folder, Path::new(&path.written)).filter(|_| is_known(&path))),
+            ..path
+        }));
+        all.commands.extend(own.parts.iter().map(command));
+    }
+    (!all.commands.is_empty()).then(|| Box::new(all))
 }
 
 /// A command, with the reason why it does more than read.

@@ -71,16 +71,17 @@ pub(super) fn known_words(command: &SimpleCommand) -> Option<Vec<String>> {
 }
 
 /// The name of the script that a command of a package manager runs, if the package has one of that name.
-fn script<'w>(words: &[&'w str]) -> Option<&'w str> {
+pub(super) fn script<'w>(words: &[&'w str]) -> Option<&'w str> {
     let (program, rest) = words.split_first()?;
-    if !matches!(*program, "npm" | "pnpm" | "yarn") {
+    if !matches!(*program, "npm" | "pnpm" | "yarn" | "bun") {
         return None;
     }
     let mut names = rest.iter().filter(|word| !word.starts_with('-')).copied();
     match (*program, names.next()?) {
         (_, "run" | "run-script") => names.next(),
+        ("bun", "test") => None,
         (_, "t" | "test" | "tst") => Some("test"),
-        ("npm", _) | (_, "exec" | "dlx") => None,
+        ("npm" | "bun", _) | (_, "exec" | "dlx") => None,
         (_, name) => Some(name),
     }
 }

@@ -6,7 +6,7 @@ mod makefile;
 mod task;
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::SimpleCommand;
 use phasegate_core::test_report::{self, Runner, TestRun};
@@ -18,6 +18,8 @@ use super::own_programs::{self, Place};
 use super::runs_in::{self, is_inside};
 use super::scripts::known_words;
 
+/// The most texts of tasks of one line that are judged.
+const MAX_TEXTS: usize = 32;
 /// How deep tasks run others.
 const MAX_DEPTH: u32 = 8;
 /// Commands beside the runner that print no report of tests, by their first words: compilers, linters, formatters, and what
@@ -91,18 +93,59 @@ fn runs(
     root: &Path,
     start: &Place<'_>,
 ) -> Option<Option<TestRun>> {
-    if !words::is_plain(command) {
+    // What a Makefile takes from the environment is not what it says.
+    let given: Vec<&str> = command.assignments.iter().map(|(name, _)| name.as_str()).collect();
+    if !words::uses_no_file(command) || given.iter().any(|name| runner::is_obeyed(name)) {
         return None;
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let asked = files::asked(&words)?;
+    // Who prints what of a script of a package, `scripts` says.
+    let asked = files::asked(&words).filter(|asked| asked.program != files::Program::Package)?;
     let folder = runs_in::folder(part, start.folder).filter(|folder| folder.starts_with(root))?;
-    let tasks = files::tasks(asked.program, asked.name, &folder).filter(|tasks| tasks.folder.starts_with(root))?;
+    let tasks = files::tasks(&asked, &folder, &given).filter(|tasks| tasks.folder.starts_with(root))?;
     let place = Place { folder: &tasks.folder, ..*start };
     let mut look = Look { program: asked.program, tasks: &tasks, root, place, seen: BTreeSet::new(), found: None };
     look.task(asked.name, 0)?;
     // What it is given besides may select tests.
     Some(look.found.map(|run| TestRun { whole: run.whole && !asked.more, ..run }))
+}
+
+/// A text that a task runs.
+pub(super) struct TaskText {
+    /// The folder in which it runs.
+    pub(super) folder: PathBuf,
+    /// What a shell is given.
+    pub(super) text: String,
+}
+
+/// What the tasks run that these commands start, and those that they start in turn, as far as it can be read.
+pub(super) fn texts(judged: &Judgement, root: &Path, start: &Place<'_>) -> Vec<TaskText> {
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let asked = |judged: &Judgement, base: &Path| -> Vec<(PathBuf, Vec<String>)> {
+        let words = |part: &Part| Some((runs_in::folder(part, base)?, known_words(&part.command)?));
+        judged.parts.iter().filter_map(words).collect()
+    };
+    let mut open = asked(judged, start.folder);
+    while let Some((folder, words)) = open.pop().filter(|_| found.len() < MAX_TEXTS) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut is_new =
+            || folder.starts_with(root) && seen.len() < MAX_TEXTS && seen.insert((folder.clone(), words.join(" ")));
+        let Some(task) = files::asked(&words).filter(|_| is_new()) else { continue };
+        let Some(tasks) = files::tasks(&task, &folder, &[]) else { continue };
+        let mut names = vec![task.name.to_owned()];
+        let mut known = BTreeSet::new();
+        while let Some(name) = names.pop().filter(|_| found.len() < MAX_TEXTS) {
+            let Some(task) = tasks.all.get(&name).filter(|_| known.insert(name.clone())) else { continue };
+            names.extend(task.others.iter().cloned());
+            for text in task.lines.iter().flatten() {
+                open.extend(asked(&judge(text, start.table, Trust::default()), &tasks.folder));
+                found.push(TaskText { folder: tasks.folder.clone(), text: text.clone() });
+            }
+        }
+    }
+    found.truncate(MAX_TEXTS);
+    found
 }
 
 /// Whether these are the words of a command that prints no report of tests.

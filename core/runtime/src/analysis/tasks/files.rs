@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::task::{Task, Tasks};
 use super::{justfile, makefile};
+use crate::analysis::scripts;
 use crate::bounds;
 
 /// The largest file that is read, in bytes.
@@ -21,6 +22,7 @@ pub(super) enum Program {
     Just,
     Make,
     Mise,
+    Package,
     Pdm,
     Poe,
     Taskfile,
@@ -57,6 +59,9 @@ const OF_CARGO: &str =
 
 /// Which task a command asks for, if it asks for one.
 pub(super) fn asked<'w>(words: &[&'w str]) -> Option<Asked<'w>> {
+    if let Some(name) = scripts::script(words) {
+        return Some(Asked { program: Program::Package, name, more: false });
+    }
     ASKS.iter().find_map(|(start, program, harmless)| {
         let start: Vec<&str> = start.split(' ').collect();
         let rest = words.strip_prefix(start.as_slice())?;
@@ -73,8 +78,10 @@ pub(super) fn asked<'w>(words: &[&'w str]) -> Option<Asked<'w>> {
     })
 }
 
-/// The tasks that a program finds from a folder. Of a file that cannot be read, nothing is known.
-pub(super) fn tasks(program: Program, name: &str, folder: &Path) -> Option<Tasks> {
+/// The tasks that a program finds from a folder, where the line gives these variables a value. Of a file that cannot be read,
+/// nothing is known.
+pub(super) fn tasks(asked: &Asked<'_>, folder: &Path, given: &[&str]) -> Option<Tasks> {
+    let Asked { program, name, .. } = *asked;
     let found = |places: &[&str], read: &dyn Fn(&str) -> Option<BTreeMap<String, Task>>, files: bool| {
         let above = if program == Program::Make { 1 } else { usize::MAX };
         folder.ancestors().take(above).find_map(|folder| {
@@ -84,12 +91,13 @@ pub(super) fn tasks(program: Program, name: &str, folder: &Path) -> Option<Tasks
         })?
     };
     match program {
-        Program::Make => found(&["GNUmakefile", "makefile", "Makefile"], &makefile::read, true),
+        Program::Make => found(&["GNUmakefile", "makefile", "Makefile"], &|text| makefile::read(text, given), true),
         Program::Just => found(&["justfile", ".justfile", "Justfile"], &justfile::read, false),
         Program::Taskfile => {
             found(&["Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml"], &taskfile, false)
         }
         Program::Mise => mise(name, folder),
+        Program::Package => found(&["package.json"], &package, false),
         Program::Poe => found(&["pyproject.toml"], &|text| table(text, "/tool/poe/tasks", &["cmd", "shell"]), false),
         Program::Pdm => found(&["pyproject.toml"], &|text| table(text, "/tool/pdm/scripts", &["cmd", "shell"]), false),
         Program::Hatch => {
@@ -148,6 +156,18 @@ fn aliases(text: &str) -> Option<BTreeMap<String, Task>> {
     };
     let aliases = value.get("alias")?.as_object()?;
     Some(aliases.iter().map(|(name, alias)| (name.clone(), Task { lines: line(alias), others: Vec::new() })).collect())
+}
+
+/// The scripts of a package, each between those that run before and after it.
+fn package(text: &str) -> Option<BTreeMap<String, Task>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let scripts = value.get("scripts")?.as_object()?;
+    let texts = |name: &String| {
+        let all = [format!("pre{name}"), name.clone(), format!("post{name}")];
+        all.iter().filter_map(|name| scripts.get(name)?.as_str().map(str::to_owned)).collect()
+    };
+    let task = |name: &String| Task { lines: Some(texts(name)), others: Vec::new() };
+    Some(scripts.keys().map(|name| (name.clone(), task(name))).collect())
 }
 
 /// The tasks of a Taskfile.

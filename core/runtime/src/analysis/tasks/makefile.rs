@@ -14,8 +14,8 @@ const SPECIAL: [&str; 4] = [".ONESHELL", ".EXPORT_ALL_VARIABLES", ".IGNORE", ".P
 /// How many names of variables are looked up in one text, those in their values included.
 const MAX_NAMES: usize = 256;
 
-/// The targets by name; `None`: others are taken from elsewhere, or something changes how all of them run.
-pub(super) fn read(text: &str) -> Option<BTreeMap<String, Task>> {
+/// The targets by name, where these variables have a value already; `None`: others are taken from elsewhere, or something changes how all of them run.
+pub(super) fn read(text: &str, given: &[&str]) -> Option<BTreeMap<String, Task>> {
     let mut file = Makefile::default();
     let text = text.replace("\\\n", " ");
     let mut targets: Vec<String> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Option<BTreeMap<String, Task>> {
             "" | "else" => continue,
             "ifeq" | "ifneq" | "ifdef" | "ifndef" => conditions = conditions.saturating_add(1),
             "endif" => conditions = conditions.saturating_sub(1),
-            _ => targets = file.line(line, conditions > 0)?,
+            _ => targets = file.line(line, conditions > 0, given)?,
         }
     }
     Some(file.tasks)
@@ -48,17 +48,19 @@ struct Makefile {
 
 impl Makefile {
     /// A line that is no recipe: the targets that recipes after it are of.
-    fn line(&mut self, line: &str, conditional: bool) -> Option<Vec<String>> {
+    fn line(&mut self, line: &str, conditional: bool, given: &[&str]) -> Option<Vec<String>> {
         let line = line.strip_prefix("override ").unwrap_or(line);
         let (exported, line) = line.strip_prefix("export ").map_or((false, line), |rest| (true, rest.trim()));
         let assigned = line.find('=').filter(|at| line.get(..*at).is_some_and(|name| !name.contains(": ")));
         if let Some((name, value)) = assigned.and_then(|at| Some((line.get(..at)?, line.get(at.saturating_add(1)..)?)))
         {
-            let (adds, name) = (name.ends_with('+'), name.trim_end_matches([':', '?', '+', ' ']));
+            let (adds, keeps) = (name.trim_end().ends_with('+'), name.trim_end().ends_with('?'));
+            let name = name.trim_end_matches([':', '?', '+', ' ']);
             (!exported || !runner::is_obeyed(name)).then_some(())?;
             let before = self.variables.get(name).cloned().flatten().filter(|_| adds);
             let value = before.map_or_else(|| value.trim().to_owned(), |before| [&before, " ", value.trim()].concat());
-            self.variables.insert(name.to_owned(), Some(value).filter(|_| !conditional));
+            self.variables
+                .insert(name.to_owned(), Some(value).filter(|_| !conditional && !(keeps && given.contains(&name))));
             return Some(Vec::new());
         }
         if exported {
