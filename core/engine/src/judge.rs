@@ -22,7 +22,7 @@ pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
 use self::rollback::may_go_back;
 use crate::analysis::Status;
-use crate::condition::{CallTest, ReportWanted, TestsResult, TestsWanted, Wanted};
+use crate::condition::{CallTest, Wanted};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::doubt::NamedLine;
 use crate::eval::World;
@@ -265,21 +265,6 @@ impl<'a> SkillCall<'a> {
         }
     }
 
-    /// What the runner that the matcher selects must report.
-    fn report(&self, matcher: &Matcher, tests: TestsWanted, status: Status) -> Option<Wanted> {
-        let whole = self.parts.is_empty().then_some(&self.whole);
-        let mut selected = self
-            .parts
-            .iter()
-            .chain(whole)
-            .filter(|part| part.one(matcher, Use::Permit) || part.runs_tests(Wanted::Tests(tests)));
-        let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
-        let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
-        let through = run.through.filter(|_| status == Status::Piped);
-        let wanted = ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure, through };
-        (status.tells() || through.is_some()).then_some(Wanted::Report(wanted))
-    }
-
     /// Whether the call, or a part of it, is surely one that the matcher selects.
     pub(crate) fn is_about(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
@@ -359,12 +344,6 @@ impl<'a> SkillPart<'a> {
         let mut lines = listed::lines(skill);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
-    }
-
-    /// Whether it runs tests, and any known runner is wanted, whatever starts it: a task of the project may.
-    fn runs_tests(&self, wanted: Wanted) -> bool {
-        let runs = || self.call.analysis.commands.first().is_some_and(|command| command.tests.is_some());
-        matches!(wanted, Wanted::Tests(tests) if !tests.selected) && runs()
     }
 
     /// Whether one matcher applies.

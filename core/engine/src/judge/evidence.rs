@@ -5,13 +5,21 @@ use alloc::vec::Vec;
 
 use super::{SkillCall, SkillPart};
 use crate::analysis::{Access, PathUse, UNKNOWN, Word};
+use crate::condition::{ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::glob::path_fits;
 use crate::matcher::{Matcher, Subject, Use};
+use crate::status::Status;
 
 /// The option that has a program print its help, and do nothing.
 const HELP: &str = "--help";
 
 impl SkillPart<'_> {
+    /// Whether it runs tests, and any known runner is wanted, whatever starts it: a task of the project may.
+    pub(super) fn runs_tests(&self, wanted: Wanted) -> bool {
+        let runs = || self.call.analysis.commands.first().is_some_and(|command| command.tests.is_some());
+        matches!(wanted, Wanted::Tests(tests) if !tests.selected) && runs()
+    }
+
     /// Whether the call is evidence of one matcher: a folder that is made is no written file, and neither is one that is
     /// gone; a command that is asked for its help does nothing else.
     pub(super) fn shows(&self, matcher: &Matcher, used: Use) -> bool {
@@ -30,6 +38,21 @@ impl SkillPart<'_> {
 }
 
 impl SkillCall<'_> {
+    /// What the runner that the matcher selects must report.
+    pub(super) fn report(&self, matcher: &Matcher, tests: TestsWanted, status: Status) -> Option<Wanted> {
+        let whole = self.parts.is_empty().then_some(&self.whole);
+        let mut selected = self
+            .parts
+            .iter()
+            .chain(whole)
+            .filter(|part| part.one(matcher, Use::Permit) || part.runs_tests(Wanted::Tests(tests)));
+        let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
+        let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
+        let through = run.through.filter(|_| status == Status::Piped);
+        let wanted = ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure, through };
+        (status.tells() || through.is_some()).then_some(Wanted::Report(wanted))
+    }
+
     /// The files among those that these patterns select that the call writes; where it names none of them, [`UNKNOWN`].
     pub(crate) fn paths_written(&self, patterns: &[String]) -> Vec<String> {
         let writes = |path: &&PathUse| path.access != Access::Read;

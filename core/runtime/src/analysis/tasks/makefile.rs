@@ -59,8 +59,8 @@ impl Makefile {
             (!exported || !runner::is_obeyed(name)).then_some(())?;
             let before = self.variables.get(name).cloned().flatten().filter(|_| adds);
             let value = before.map_or_else(|| value.trim().to_owned(), |before| [&before, " ", value.trim()].concat());
-            self.variables
-                .insert(name.to_owned(), Some(value).filter(|_| !conditional && !(keeps && given.contains(&name))));
+            let unknown = conditional || (keeps && given.contains(&name));
+            self.variables.insert(name.to_owned(), Some(value).filter(|_| !unknown));
             return Some(Vec::new());
         }
         if exported {
