@@ -23,7 +23,7 @@ use crate::proved::{Proved, VisitIs};
 use crate::redacted::digest;
 use crate::state::{CallVisit, Evidence, OpenCall, Proof, Run, Session, State, Status, Uncounted, Why};
 use crate::steps::StepState;
-use crate::test_report::{TestReport, Through};
+use crate::test_report::TestReport;
 use crate::tool::{AGENT, SKILL};
 
 /// What an event shows of earlier ones.
@@ -330,8 +330,8 @@ fn uncounted(
         Wanted::Report(report) if report.part && proof.wanted.accepts(outcome) => Why::Part,
         Wanted::Report(report) if proof.wanted.accepts(outcome) && report.only_broken(tests) => Why::Broken,
         Wanted::Report(report) if proof.wanted.accepts(outcome) => match report.through {
-            Some(Through::Lines) => Why::Filtered,
-            _ => Why::Report,
+            Some(_) => Why::Filtered,
+            None => Why::Report,
         },
         _ => Why::Outcome(outcome),
     };

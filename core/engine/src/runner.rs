@@ -200,12 +200,26 @@ const OBEYED: &str = "_ AR ASDF BASH BUN BUNDLE CARGO CC CGO CLASSPATH CMAKE CON
                       MSBUILD MVN NEXTEST NODE NPM ORG_GRADLE PATH PERL PIP PNPM POETRY PROVE PS4 PY RSPEC RUBY RUST SHELL \
                       SPEC_OPTS TS_NODE UV VIRTUAL_ENV VITEST VSTEST XDG YARN ZDOTDIR";
 
+/// Variables of these that only change what is printed beside the report, or how fast it comes.
+const HARMLESS: [&str; 9] = [
+    "CARGO_INCREMENTAL",
+    "CARGO_TERM_COLOR",
+    "CARGO_TERM_PROGRESS_WHEN",
+    "NODE_ENV",
+    "NPM_CONFIG_LOGLEVEL",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_LOG",
+    "RUST_TEST_THREADS",
+];
+
 /// Whether an assignment of the variable may change which tests run, or what prints their report. A name of the project's
 /// own is its tests' alone.
 #[must_use]
 pub fn is_obeyed(name: &str) -> bool {
     let begins = |start| name.get(..str::len(start)).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
-    !words::is_plain_variable(name) && OBEYED.split_ascii_whitespace().any(begins)
+    let harmless = words::is_plain_variable(name) || HARMLESS.contains(&name);
+    !harmless && OBEYED.split_ascii_whitespace().any(begins)
 }
 
 /// The run of tests that a command starts; `None` for every other command, and where a word of it is not known, or a variable
@@ -219,7 +233,7 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     }
     RUNNERS.iter().find_map(|row| {
         let rest = row.starts.iter().find_map(|start| words::after(command, start))?;
-        Some(TestRun { runner: row.runner, whole: row.is_whole(rest), unsure: false, through: None })
+        Some(TestRun { runner: row.runner, whole: row.is_whole(rest), unsure: false, beside: false, through: None })
     })
 }
 
@@ -228,6 +242,11 @@ impl RunnerRow {
     fn is_whole(&self, words: &[Word]) -> bool {
         let text = |word: &'_ Word| if let Word::Known(text) = word { text.clone() } else { String::new() };
         let words: Vec<String> = words.iter().map(text).collect();
+        // What a path names may be anything: a reporter, a configuration.
+        let is_path = |word: &String| word.contains('/') && word != "./...";
+        if words.iter().any(is_path) {
+            return false;
+        }
         let is_in = |list: &str, word: &str| list.split_whitespace().any(|pattern| text_fits(pattern, word));
         let mut rest = words.iter();
         while let Some(word) = rest.next() {

@@ -61,6 +61,12 @@ impl Runner {
         !matches!(self, Self::Dotnet | Self::Gradle | Self::Make)
     }
 
+    /// Whether what cannot be built is told as of any build: `could not compile`.
+    #[must_use]
+    pub fn builds_apart(self) -> bool {
+        matches!(self, Self::Cargo | Self::Nextest)
+    }
+
     /// Whether it does nothing but run tests, so that what it does besides is known. A recipe may do anything.
     #[must_use]
     pub fn only_tests(self) -> bool {
@@ -73,7 +79,7 @@ impl Runner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Through {
-    /// Some of its lines do: through `head` or `grep`, or without what the runner says of errors.
+    /// Some of its lines do: through `head` or `grep`, without what cargo says of errors, or of a runner that is stopped.
     Lines,
     /// Its end does: through `tail`, `tee` or `cat`.
     End,
@@ -92,6 +98,9 @@ pub struct TestRun {
     /// Whether something else than the runner may print the report: a program, a module or a script of the project.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unsure: bool,
+    /// Whether something else in the line, or in the task, may say that sources cannot be built.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub beside: bool,
     /// How its report comes through the rest of a pipe; `None`: it is in none, or another command may change the report.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub through: Option<Through>,
@@ -146,11 +155,14 @@ fn bounded(text: &str) -> String {
 #[must_use]
 pub fn read(text: &str) -> Vec<TestReport> {
     let plain = without_colors(&bounded(text));
-    let mut found = Reports(Vec::new());
+    let mut found = Reports(Vec::new(), false);
     let names_source = plain.lines().any(names_source);
     let (mut before, mut quoted, mut prints, mut runs) = ("", 0_usize, false, false);
     for line in plain.lines() {
         let line = line.trim_end();
+        if !line.starts_with([' ', '\t']) {
+            found.rust(line);
+        }
         found.line(line.trim_start(), before);
         // `npm` says which script it runs, and then each line of it.
         let script = line.strip_prefix("> ");
@@ -171,9 +183,15 @@ pub fn read(text: &str) -> Vec<TestReport> {
         // `make` says only that its recipe failed.
         report.failed = if report.runner == Runner::Make && !names_source { 0 } else { report.failed };
     }
+    let task_failed = plain.lines().any(|line| FAILED_TASK.iter().any(|words| line.contains(words)));
+    found.0.iter_mut().for_each(|report| report.unsuccessful |= task_failed);
     found.0.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
     found.0
 }
+
+/// How programs that run tasks say that one of them failed.
+const FAILED_TASK: [&str; 5] =
+    [": *** [", "error: Recipe `", "task: Failed to run task", "ERROR task failed", "npm error Lifecycle script"];
 
 /// The endings of files that hold tests, or what they are about.
 const SOURCES: [&str; 33] = [
@@ -233,7 +251,8 @@ fn without_colors(text: &str) -> String {
     plain
 }
 
-struct Reports(Vec<TestReport>);
+/// The reports so far, and whether a line said how the files of tests of JavaScript ended.
+struct Reports(Vec<TestReport>, bool);
 
 impl Reports {
     /// The report of the runner, which is made if there is none.
@@ -255,7 +274,6 @@ impl Reports {
     }
 
     fn line(&mut self, line: &str, before: &str) {
-        self.rust(line);
         self.go(line);
         self.pytest(line);
         self.unittest(line);
@@ -377,11 +395,14 @@ impl Reports {
     }
 
     fn javascript(&mut self, line: &str, before: &str) {
+        self.1 |= line.starts_with("Test Suites: ") || line.starts_with("Test Files  ");
         if let Some(counts) = line.strip_prefix("Tests: ") {
+            self.of(Runner::Jest).unsuccessful |= !self.1;
             self.set(Runner::Jest, count(counts, "passed"), count(counts, "failed"), 0);
         } else if line.contains("Test suite failed to run") {
             self.of(Runner::Jest).broken = true;
         } else if let Some(counts) = line.strip_prefix("Tests  ") {
+            self.of(Runner::Vitest).unsuccessful |= !self.1;
             self.set(Runner::Vitest, count(counts, "passed"), count(counts, "failed"), 0);
         } else if line.contains("Failed Suites ") {
             self.of(Runner::Vitest).broken = true;

@@ -47,6 +47,8 @@ impl SkillCall<'_> {
             .chain(whole)
             .filter(|part| part.one(matcher, Use::Permit) || part.runs_tests(Wanted::Tests(tests)));
         let run = selected.find_map(|part| part.call.analysis.commands.first()?.tests)?;
+        // What cannot be built may be something else.
+        let run = Some(run).filter(|run| !run.beside || tests.result != TestsResult::Broken)?;
         let part = tests.result == TestsResult::Passed && !tests.selected && !run.whole;
         let through = run.through.filter(|_| status == Status::Piped);
         let wanted = ReportWanted { result: tests.result, runner: run.runner, part, unsure: run.unsure, through };

@@ -81,9 +81,10 @@ impl Ended<'_> {
             let wanted = ReportWanted { result: *result, runner, part, unsure, through };
             Wanted::Report(wanted).proven_by(self.outcome, self.tests)
         };
-        let all = [TestsResult::Passed, TestsResult::Failed, TestsResult::Broken];
+        let broken = Some(TestsResult::Broken).filter(|_| !run.beside);
+        let mut all = [TestsResult::Passed, TestsResult::Failed].into_iter().chain(broken);
         let is_told = || through.is_some() || self.ok() == Some(true);
-        all.into_iter().find(ended).filter(|result| *result != TestsResult::Passed || is_told())
+        all.find(ended).filter(|result| *result != TestsResult::Passed || is_told())
     }
 
     /// The spend that the call reports, as a whole number: `cost` of its answer, or of the structured part of it.

@@ -127,15 +127,15 @@ fn asking(asks: Asks, phase: &str, completion: &str) -> String {
 /// Why the last call that would have helped does not count.
 pub(crate) fn uncounted(why: Why) -> String {
     match why {
-        Why::NotOwnStatus => "The last one does not count: the exit status of its line is not its own. Run it alone; \
+        Why::NotOwnStatus => {
+            "The last one does not count: other parts of its line may hide how it ended. Run it alone; \
                               before a pipe, write `set -o pipefail;`."
-            .to_string(),
-        Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
-        Why::Filtered => {
-            "The last one does not count: lines of its report may be missing. Run it alone, or with `| tail`, \
-                          which leaves the end of the report."
                 .to_string()
         }
+        Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
+        Why::Filtered => "The last one does not count: its report does not come through whole. Run it alone, or with \
+                          `2>&1 | tail -40`."
+            .to_string(),
         Why::Broken => {
             "The last one does not count: its tests could not be built or collected (`broken`), and a failed test \
                         is asked for."

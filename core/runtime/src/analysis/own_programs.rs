@@ -65,7 +65,7 @@ pub(super) fn may_print(command: &SimpleCommand, runner: Runner, place: &Place<'
 
 /// Whether a program was written since the session began, or may have been. A program cannot set a file's ctime, and one
 /// that is not there does not run.
-fn is_new(program: &Path, began: Option<SystemTime>) -> bool {
+pub(super) fn is_new(program: &Path, began: Option<SystemTime>) -> bool {
     // A link, and what it leads to.
     let (Ok(link), Ok(data)) = (program.symlink_metadata(), program.metadata()) else { return false };
     let older = |began| [&link, &data].into_iter().all(|data| changed(data).is_some_and(|changed| changed < began));

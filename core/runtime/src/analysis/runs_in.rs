@@ -41,6 +41,11 @@ pub(super) fn is_inside(word: &Word, root: &Path) -> bool {
     })
 }
 
+/// Whether a word is a path at which what is written comes out of the line.
+pub(super) fn is_device(word: &str) -> bool {
+    word.starts_with("/dev/") || word.starts_with("/proc/")
+}
+
 #[cfg(test)]
 mod tests {
     use phasegate_shell::{Table, Trust, judge};

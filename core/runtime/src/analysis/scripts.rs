@@ -10,6 +10,8 @@ use phasegate_core::test_report::Runner;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 
+use super::runs_in::is_device;
+
 /// The settings of npm, in the package's folder or the home folder.
 pub(super) const SETTINGS: &str = ".npmrc";
 /// Keys of theirs that name another shell, code that `node` loads before anything else, or other settings.
@@ -136,7 +138,8 @@ impl Look<'_> {
             return self.script(name, depth.saturating_add(1));
         }
         let program = words.first()?;
-        BESIDE.split_ascii_whitespace().any(|known| known == *program).then_some(())
+        let plain = !words.iter().any(|word| is_device(word));
+        (plain && BESIDE.split_ascii_whitespace().any(|known| known == *program)).then_some(())
     }
 }
 

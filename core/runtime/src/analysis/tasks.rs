@@ -15,7 +15,7 @@ use phasegate_shell::{Judgement, Part, Trust, judge};
 
 use self::task::Tasks;
 use super::own_programs::{self, Place};
-use super::runs_in::{self, is_inside};
+use super::runs_in::{self, is_device, is_inside};
 use super::scripts::known_words;
 
 /// The most texts of tasks of one line that are judged.
@@ -82,7 +82,7 @@ pub(super) fn started(command: &SimpleCommand, part: &Part, root: &Path, start: 
 /// Whether a command beside the runner prints no report of tests: it is a known program of that kind, or a task of such ones.
 pub(super) fn is_beside(command: &SimpleCommand, part: &Part, root: &Path, start: &Place<'_>) -> bool {
     let Some(words) = known_words(command).filter(|_| words::is_plain(command)) else { return false };
-    prints_no_report(&words) || runs(command, &words, part, root, start).is_some_and(|run| run.is_none())
+    builds(&words) || runs(command, &words, part, root, start).is_some_and(|run| run.is_none())
 }
 
 /// The run of tests in the task that a command starts, if there is one; `None` as a whole where nobody can tell.
@@ -103,6 +103,11 @@ fn runs(
     let asked = files::asked(&words).filter(|asked| asked.program != files::Program::Package)?;
     let folder = runs_in::folder(part, start.folder).filter(|folder| folder.starts_with(root))?;
     let tasks = files::tasks(&asked, &folder, &given).filter(|tasks| tasks.folder.starts_with(root))?;
+    // Who writes a task in the session may know more ways to print than a reader of its file does.
+    let began = (start.began)();
+    if tasks.from.iter().any(|file| own_programs::is_new(file, began)) {
+        return None;
+    }
     let place = Place { folder: &tasks.folder, ..*start };
     let mut look = Look { program: asked.program, tasks: &tasks, root, place, seen: BTreeSet::new(), found: None };
     look.task(asked.name, 0)?;
@@ -148,6 +153,31 @@ pub(super) fn texts(judged: &Judgement, root: &Path, start: &Place<'_>) -> Vec<T
     found
 }
 
+/// Whether these are the words of a compiler or a formatter that prints nothing but what it says itself of the project.
+fn builds(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_own = |word: &&str| !OTHER_CODE.iter().any(|part| word.contains(part));
+    match words.as_slice() {
+        ["cargo", "fmt", rest @ ..] => rest.iter().all(|word| matches!(*word, "--all" | "--check")),
+        ["gofmt", "-w" | "-l", ..] => true,
+        ["cargo", "build" | "check" | "clippy", rest @ ..] | ["go", "build" | "fmt" | "vet", rest @ ..] => {
+            rest.iter().all(is_own)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a command may say that the sources cannot be built, of what the tests do not need.
+pub(super) fn says_more_than_tests(command: &SimpleCommand) -> bool {
+    let words = known_words(command).unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    !matches!(
+        words.as_slice(),
+        ["cargo", "build" | "check", ..]
+            | ["cd" | "set" | "tail" | "head" | "tee" | "cat" | "grep" | "rg" | "egrep", ..]
+    )
+}
+
 /// Whether these are the words of a command that prints no report of tests.
 fn prints_no_report(words: &[String]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
@@ -160,7 +190,7 @@ fn prints_no_report(words: &[String]) -> bool {
     };
     // What it runs in its place, or loads, may print anything.
     let other = |word: &String| word.starts_with('-') && OTHER_CODE.iter().any(|part| word.contains(part));
-    BESIDE.iter().any(known) && !rest.iter().any(other)
+    BESIDE.iter().any(known) && !rest.iter().any(|word| other(word) || is_device(word))
 }
 
 /// Whether `echo` or `printf` prints with these words whole lines that look like no report.
@@ -229,16 +259,18 @@ impl Look<'_> {
             return None;
         }
         // Of several that follow one another, each is in the report.
-        let last = judged.parts.iter().rfind(|part| !part.command.transparent).is_some_and(|last| last == part);
-        let whole = run.whole && folder == self.root && (part.command.status.tells() || last);
+        let whole = run.whole && folder == self.root && part.command.status.tells();
+        let others = judged.parts.iter().filter(|other| *other != part && !other.command.transparent);
+        let beside = run.runner.builds_apart() && (self.seen.len() > 1 || others.count() > 0);
         match &mut self.found {
             Some(found) if found.runner != run.runner => None,
             Some(found) => {
-                found.whole |= whole;
+                found.whole &= whole;
+                found.beside |= beside;
                 Some(())
             }
             none => {
-                *none = Some(TestRun { whole, ..run });
+                *none = Some(TestRun { whole, beside, ..run });
                 Some(())
             }
         }
@@ -257,16 +289,16 @@ mod tests {
 
     use crate::analysis::{Shell, read_line};
 
-    /// A line in a project with these files, and the run of tests that it is: the runner, `whole` or `part`, and how its report
-    /// comes through a pipe.
+    /// A line in a project with these files, and the run of tests that it is: the runner, `whole` or `part`, how its report
+    /// comes through a pipe, and `beside` where something else may say that sources cannot be built.
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Row {
         files: BTreeMap<String, String>,
         line: String,
-        /// Whether the files are older than the session.
+        /// Whether the files were written in the session.
         #[serde(default)]
-        old: bool,
+        new: bool,
         run: Option<String>,
     }
 
@@ -286,7 +318,7 @@ mod tests {
             }
             let hour = Duration::from_secs(3600);
             let began =
-                || if row.old { SystemTime::now().checked_add(hour) } else { SystemTime::now().checked_sub(hour) };
+                || if row.new { SystemTime::now().checked_sub(hour) } else { SystemTime::now().checked_add(hour) };
             let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
             let mut event = Event::from_value(call).unwrap();
             read_line(&mut event, &Shell::default().with_home(&root.join("home")), &root, &began);
@@ -294,7 +326,8 @@ mod tests {
             let run = analysis.commands.iter().find_map(|command| command.tests).filter(|run| !run.unsure).map(|run| {
                 let word = |value: serde_json::Value| value.as_str().unwrap().to_owned();
                 let through = run.through.map(|through| format!(" {}", word(json!(through)))).unwrap_or_default();
-                format!("{} {}{through}", word(json!(run.runner)), if run.whole { "whole" } else { "part" })
+                let beside = if run.beside { " beside" } else { "" };
+                format!("{} {}{through}{beside}", word(json!(run.runner)), if run.whole { "whole" } else { "part" })
             });
             if run != row.run {
                 wrong.push(format!("{row:?}: {run:?}"));

@@ -38,7 +38,13 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
         run.whole &= folder == root || !typed;
         let place = Place { folder: &folder, ..*start };
         let is_piped = commands.get(at).is_some_and(|command| command.status == Status::Piped);
-        run.through = is_piped.then(|| through(commands, at));
+        run.through = is_piped.then(|| through(commands, at, run.runner));
+        let other = |(other, command): (usize, &SimpleCommand)| {
+            other != at && !command.transparent && tasks::says_more_than_tests(command)
+        };
+        run.beside |= run.runner.builds_apart() && commands.iter().enumerate().any(other);
+        // Interrupted, a runner reports as if it had come to its end; and others may print in its name.
+        run.whole &= !commands.iter().any(has_options);
         run.unsure = commands.get(at).is_none_or(|command| own_programs::may_print(command, run.runner, &place));
         if let Some(command) = commands.get_mut(at) {
             command.tests = Some(run);
@@ -50,12 +56,20 @@ pub(super) fn mark(commands: &mut [SimpleCommand], judged: &Judgement, root: &Pa
     }
 }
 
+/// Whether it only runs another command, and is told more than for how long: `timeout -s INT 1 pytest`.
+fn has_options(command: &SimpleCommand) -> bool {
+    let is_option = |word: &Word| !matches!(word, Word::Known(word) if !word.starts_with('-'));
+    command.transparent && command.words.get(1).is_some_and(is_option)
+}
+
 /// How the report of the command at this place comes through those behind it.
-fn through(commands: &[SimpleCommand], at: usize) -> Through {
+fn through(commands: &[SimpleCommand], at: usize, runner: Runner) -> Through {
     let (before, behind) = commands.split_at_checked(at.saturating_add(1)).unwrap_or((commands, &[]));
     let mut sent = before.last().into_iter().flat_map(|command| &command.redirections);
-    // What a runner says of errors may be its last word.
-    let drops = sent.any(|(_, target)| *target == Word::Known("/dev/null".into()));
+    // Of a program that crashed, cargo says so among its errors.
+    let needs = matches!(runner, Runner::Cargo | Runner::Nextest);
+    let joins = sent.any(|(operator, target)| operator == "2>&" && *target == Word::Known("1".into()));
+    let drops = (needs && !joins) || commands.iter().any(has_options);
     let first = |command: &SimpleCommand| command.words.first().cloned();
     let passes = |command: &SimpleCommand| {
         let all = ["tail", "tee", "cat"].map(|name| Word::Known(name.into()));

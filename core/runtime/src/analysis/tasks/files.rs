@@ -87,7 +87,7 @@ pub(super) fn tasks(asked: &Asked<'_>, folder: &Path, given: &[&str]) -> Option<
         folder.ancestors().take(above).find_map(|folder| {
             let file = places.iter().map(|place| folder.join(place)).find(|file| file.exists())?;
             let all = bounds::read(&file, MAX_BYTES).ok().and_then(|text| read(&text));
-            Some(all.map(|all| Tasks { folder: folder.to_path_buf(), all, files }))
+            Some(all.map(|all| Tasks { folder: folder.to_path_buf(), all, from: vec![file], files }))
         })?
     };
     match program {
@@ -217,9 +217,9 @@ const TASKS_OF_MISE: [&str; 4] = ["mise-tasks", ".mise-tasks", "mise/tasks", ".m
 fn mise(name: &str, folder: &Path) -> Option<Tasks> {
     folder.ancestors().find_map(|folder| {
         let mut all = BTreeMap::new();
-        let mut found = false;
+        let mut from = Vec::new();
         for file in OF_MISE.map(|place| folder.join(place)).iter().filter(|file| file.exists()) {
-            found = true;
+            from.push(file.clone());
             let tasks = bounds::read(file, MAX_BYTES).ok().and_then(|text| tasks_of_mise(&text));
             let Some(tasks) = tasks else { return Some(None) };
             for (name, task) in tasks {
@@ -232,14 +232,15 @@ fn mise(name: &str, folder: &Path) -> Option<Tasks> {
             [file.join("_default"), file]
         });
         if let Some(file) = script.into_iter().find(|file| file.is_file()) {
-            found = true;
+            from.push(file.clone());
             let text = bounds::read(&file, MAX_BYTES).ok().filter(|text| text.starts_with("#!") && is_plain(text));
             // With two of one name, nobody can tell which it is.
             let lines =
                 text.filter(|text| !all.contains_key(name) && !text.contains("#MISE dir")).map(|text| vec![text]);
             all.insert(name.to_owned(), Task { lines, others: Vec::new() });
         }
-        found.then(|| Some(Tasks { folder: folder.to_path_buf(), all, files: false }))
+        let is_here = !from.is_empty();
+        is_here.then(|| Some(Tasks { folder: folder.to_path_buf(), all, from, files: false }))
     })?
 }
 

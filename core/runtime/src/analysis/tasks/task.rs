@@ -8,6 +8,8 @@ pub(super) struct Tasks {
     /// The folder in which they run.
     pub(super) folder: PathBuf,
     pub(super) all: BTreeMap<String, Task>,
+    /// The files that say so.
+    pub(super) from: Vec<PathBuf>,
     /// Whether a name that no task has is one of a file.
     pub(super) files: bool,
 }
