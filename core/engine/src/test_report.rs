@@ -160,10 +160,12 @@ pub fn read(text: &str) -> Vec<TestReport> {
     let (mut before, mut quoted, mut prints, mut runs) = ("", 0_usize, false, false);
     for line in plain.lines() {
         let line = line.trim_end();
-        if !line.starts_with([' ', '\t']) {
-            found.rust(line);
+        let text = line.trim_start();
+        // What a compiler quotes is indented.
+        if text.len() == line.len() || text.starts_with("Summary [") {
+            found.rust(text);
         }
-        found.line(line.trim_start(), before);
+        found.line(text, before);
         // `npm` says which script it runs, and then each line of it.
         let script = line.strip_prefix("> ");
         quoted = if script.is_some() { quoted.saturating_add(1) } else { 0 };
