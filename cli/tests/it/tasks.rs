@@ -20,16 +20,21 @@ fn world() -> World {
         (".env", "TOKEN=1\n"),
         (
             "Makefile",
-            "MAIN := main\nship: build\n\tgit push --force origin $(MAIN)\nbuild:\n\tcargo build\nloop: loop\n\tmake loop\n\
+            "MAIN := main\nSHELL := /bin/bash\nVERSION := $(shell git describe --tags)\ninclude own.mk\n\
+             all: build\nrelease:\n\tgit tag $(VERSION)\n\tgit push -f origin $(VERSION)\nship: build\n\tgit push --force origin $(MAIN)\nbuild:\n\tcargo build\nloop: loop\n\tmake loop\n\
              show:\n\t@cat .env\ngen:\n\tcp template.py src/gen.py\ninfra:\n\tcd infra && terraform apply\n",
         ),
-        ("package.json", r#"{"scripts": {"predeploy": "npm run push", "deploy": "true", "push": "git push -f"}}"#),
+        (
+            "package.json",
+            r#"{"scripts": {"start": "git push -f", "predeploy": "npm run push", "deploy": "true", "push": "git push -f"}}"#,
+        ),
         ("mise.toml", "[tasks.ship]\ndepends = ['push']\n[tasks.push]\nrun = ['cargo build', 'git push -f']\n"),
         ("justfile", "ship: push\n\npush:\n    git push -f\n"),
         ("Taskfile.yml", "version: '3'\ntasks: {ship: [{task: push}], push: git push -f}\n"),
         (".cargo/config.toml", "[alias]\nship = 'run --bin ship'\n"),
         ("template.py", ""),
         ("infra/main.tf", ""),
+        ("infra/Makefile", "all: push\npush:\n\tgit push -f\n"),
     ] {
         world.write(path, text);
     }
@@ -44,6 +49,12 @@ fn rules_are_about_what_a_task_runs() {
         "make ship",
         "make -s ship",
         "cargo build && make ship",
+        "make build ship",
+        "make MAIN=dev ship",
+        "make -C infra -s",
+        "make release",
+        "just",
+        "npm start",
         "npm run deploy",
         "mise run ship",
         "just ship",
@@ -53,7 +64,12 @@ fn rules_are_about_what_a_task_runs() {
     for (number, line) in lines.into_iter().enumerate() {
         let answer = world.call("s", &number.to_string(), "Bash", json!({"command": line}));
         let text = denied(&answer, "rule-rejected");
-        let says = if line == "make show" { "cat .env" } else { "git push" };
+        let says = match line {
+            "make show" => "cat .env",
+            // A part of it is known when it runs.
+            "make release" => "may be about this call",
+            _ => "git push",
+        };
         assert!(text.contains(says), "{line}: {text}");
     }
     for (number, line) in

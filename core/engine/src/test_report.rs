@@ -155,7 +155,7 @@ fn bounded(text: &str) -> String {
 #[must_use]
 pub fn read(text: &str) -> Vec<TestReport> {
     let plain = without_colors(&bounded(text));
-    let mut found = Reports(Vec::new(), false);
+    let mut found = Reports::default();
     let names_source = plain.lines().any(names_source);
     let (mut before, mut quoted, mut prints, mut runs) = ("", 0_usize, false, false);
     for line in plain.lines() {
@@ -179,16 +179,16 @@ pub fn read(text: &str) -> Vec<TestReport> {
     // Then the script printed what looks like a report itself.
     let forged = prints && !runs;
     let of_javascript = |runner| Runner::Script.reports_as(runner);
-    found.0.retain(|report| !(forged && of_javascript(report.runner)));
-    for report in &mut found.0 {
+    found.all.retain(|report| !(forged && of_javascript(report.runner)));
+    for report in &mut found.all {
         report.broken &= names_source;
         // `make` says only that its recipe failed.
         report.failed = if report.runner == Runner::Make && !names_source { 0 } else { report.failed };
     }
     let task_failed = plain.lines().any(|line| FAILED_TASK.iter().any(|words| line.contains(words)));
-    found.0.iter_mut().for_each(|report| report.unsuccessful |= task_failed);
-    found.0.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
-    found.0
+    found.all.iter_mut().for_each(|report| report.unsuccessful |= task_failed);
+    found.all.retain(|report| report.passed > 0 || report.failed > 0 || report.broken);
+    found.all
 }
 
 /// How programs that run tasks say that one of them failed.
@@ -253,20 +253,24 @@ fn without_colors(text: &str) -> String {
     plain
 }
 
-/// The reports so far, and whether a line said how the files of tests of JavaScript ended.
-struct Reports(Vec<TestReport>, bool);
+#[derive(Default)]
+struct Reports {
+    all: Vec<TestReport>,
+    /// Whether a line said how the files of tests of JavaScript ended.
+    told_files: bool,
+}
 
 impl Reports {
     /// The report of the runner, which is made if there is none.
     fn of(&mut self, runner: Runner) -> &mut TestReport {
-        let at = self.0.iter().position(|report| report.runner == runner).unwrap_or_else(|| {
+        let at = self.all.iter().position(|report| report.runner == runner).unwrap_or_else(|| {
             let (unsuccessful, broken) = (false, false);
-            self.0.push(TestReport { runner, passed: 0, failed: 0, left_out: 0, broken, unsuccessful, not_run: 0 });
-            self.0.len().saturating_sub(1)
+            self.all.push(TestReport { runner, passed: 0, failed: 0, left_out: 0, broken, unsuccessful, not_run: 0 });
+            self.all.len().saturating_sub(1)
         });
         // The place was found or made just now.
         #[expect(clippy::indexing_slicing, reason = "the index is in range")]
-        &mut self.0[at]
+        &mut self.all[at]
     }
 
     /// The last summary counts.
@@ -397,14 +401,14 @@ impl Reports {
     }
 
     fn javascript(&mut self, line: &str, before: &str) {
-        self.1 |= line.starts_with("Test Suites: ") || line.starts_with("Test Files  ");
+        self.told_files |= line.starts_with("Test Suites: ") || line.starts_with("Test Files  ");
         if let Some(counts) = line.strip_prefix("Tests: ") {
-            self.of(Runner::Jest).unsuccessful |= !self.1;
+            self.of(Runner::Jest).unsuccessful |= !self.told_files;
             self.set(Runner::Jest, count(counts, "passed"), count(counts, "failed"), 0);
         } else if line.contains("Test suite failed to run") {
             self.of(Runner::Jest).broken = true;
         } else if let Some(counts) = line.strip_prefix("Tests  ") {
-            self.of(Runner::Vitest).unsuccessful |= !self.1;
+            self.of(Runner::Vitest).unsuccessful |= !self.told_files;
             self.set(Runner::Vitest, count(counts, "passed"), count(counts, "failed"), 0);
         } else if line.contains("Failed Suites ") {
             self.of(Runner::Vitest).broken = true;

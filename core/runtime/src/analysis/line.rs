@@ -123,17 +123,17 @@ pub(crate) fn read_line(
         analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
         let place = Place { folder: &base, table: &shell.table, home, began };
-        analysis.tasks = of_tasks(&judged, root, &place);
+        analysis.tasks = of_tasks(&judged, root, &place, &shell.trust);
         analysis.in_part = if shell.in_part { in_part::paths(&judged, &base) } else { Vec::new() };
     }
     Some(judged)
 }
 
 /// What the tasks run that a line starts.
-fn of_tasks(judged: &Judgement, root: &Path, place: &Place<'_>) -> Option<Box<TaskCommands>> {
+fn of_tasks(judged: &Judgement, root: &Path, place: &Place<'_>, trust: &Trust) -> Option<Box<TaskCommands>> {
     let mut all = TaskCommands::default();
     for TaskText { folder, text } in tasks::texts(judged, root, place) {
-        let own = judge(&text, place.table, Trust::default());
+        let own = judge(&text, place.table, trust.clone().in_folder(&folder.to_string_lossy()));
         let start = u32::try_from(all.commands.len()).unwrap_or(u32::MAX);
         let paths = paths_of(&own, &Line::new(&own, &folder, root, false)).into_iter();
         let is_known = |path: &PathUse| path.written != UNKNOWN || path.access != Access::Read;

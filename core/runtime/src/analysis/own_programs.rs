@@ -97,15 +97,11 @@ fn shadows(name: &str, runner: Runner) -> bool {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::time::Duration;
 
-    use phasegate_core::{Event, EventKind};
     use phasegate_shell::Readers;
     use serde::Deserialize;
-    use serde_json::json;
 
-    use super::*;
-    use crate::analysis::{Shell, read_line};
+    use crate::analysis::tests::run_in;
 
     /// A line that runs tests in a project with these files, and whether something of the project may print its report.
     #[derive(Debug, Deserialize)]
@@ -128,23 +124,7 @@ mod tests {
         let mut wrong = Vec::new();
         for row in rows.lines() {
             let row: Row = serde_json::from_str(row).unwrap();
-            let folder = tempfile::tempdir().unwrap();
-            let root = folder.path().canonicalize().unwrap();
-            for (path, text) in &row.files {
-                let path = root.join(path);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-            let hour = Duration::from_secs(3600);
-            let now = SystemTime::now();
-            let began = || if row.old { now.checked_add(hour) } else { now.checked_sub(hour) };
-            let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
-            let mut event = Event::from_value(call).unwrap();
-            let mut shell = Shell::default().with_home(&root.join("home"));
-            shell.trust.lost.extend(row.lost.then_some(Readers::Programs));
-            read_line(&mut event, &shell, &root, &began);
-            let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };
-            match analysis.commands.iter().find_map(|command| command.tests) {
+            match run_in(&row.files, &row.line, row.old, row.lost.then_some(Readers::Programs)) {
                 Some(run) if run.unsure == row.unsure => {}
                 run => wrong.push(format!("{row:?}: {run:?}")),
             }

@@ -1,8 +1,6 @@
 //! The scripts of a package of JavaScript, as far as they run tests: `npm test` runs whatever the package says.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use phasegate_core::analysis::{SimpleCommand, Word};
 use phasegate_core::runner;
@@ -11,6 +9,7 @@ use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 
 use super::runs_in::is_device;
+use crate::bounds;
 
 /// The settings of npm, in the package's folder or the home folder.
 pub(super) const SETTINGS: &str = ".npmrc";
@@ -50,12 +49,15 @@ pub(super) fn may_print(words: &[&str], folder: &Path, table: &Table, users: Opt
     let Some(package) = folder.ancestors().map(|folder| folder.join("package.json")).find(|path| path.exists()) else {
         return false;
     };
-    let settings = [Some(package.with_file_name(SETTINGS)), users.map(Path::to_path_buf)];
-    let texts: Vec<String> = settings.iter().flatten().filter_map(read).collect();
+    let own = package.with_file_name(SETTINGS);
+    let settings = [Some(own.as_path()), users];
+    let texts: Vec<String> =
+        settings.into_iter().flatten().filter_map(|file| bounds::read(file, MAX_BYTES).ok()).collect();
     if texts.iter().any(|text| KEYS.iter().any(|key| text.contains(key))) {
         return true;
     }
-    let parsed = read(&package).and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let text = bounds::read(&package, MAX_BYTES).ok();
+    let parsed = text.and_then(|text| serde_json::from_str::<Value>(&text).ok());
     let Some(Value::Object(scripts)) = parsed.as_ref().and_then(|parsed| parsed.get("scripts")) else {
         return false;
     };
@@ -83,16 +85,10 @@ pub(super) fn script<'w>(words: &[&'w str]) -> Option<&'w str> {
         (_, "run" | "run-script") => names.next(),
         ("bun", "test") => None,
         (_, "t" | "test" | "tst") => Some("test"),
-        ("npm" | "bun", _) | (_, "exec" | "dlx") => None,
+        ("npm", name @ ("start" | "stop" | "restart")) => Some(name),
+        ("npm", _) | (_, "exec" | "dlx") => None,
         (_, name) => Some(name),
     }
-}
-
-fn read(path: &PathBuf) -> Option<String> {
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|data| data.is_file()))?;
-    let mut text = String::new();
-    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
-    Some(text)
 }
 
 /// A look at the scripts of one package.

@@ -79,10 +79,15 @@ pub(super) fn started(command: &SimpleCommand, part: &Part, root: &Path, start: 
     runs(command, &known_words(command)?, part, root, start)?
 }
 
-/// Whether a command beside the runner prints no report of tests: it is a known program of that kind, or a task of such ones.
-pub(super) fn is_beside(command: &SimpleCommand, part: &Part, root: &Path, start: &Place<'_>) -> bool {
-    let Some(words) = known_words(command).filter(|_| words::is_plain(command)) else { return false };
-    builds(&words) || runs(command, &words, part, root, start).is_some_and(|run| run.is_none())
+/// What a command beside the runner builds: it is a known program of that kind, or a task of such ones. `None`: it may print a
+/// report of tests.
+pub(super) fn builds(command: &SimpleCommand, part: &Part, root: &Path, start: &Place<'_>) -> Option<bool> {
+    let words = known_words(command).filter(|_| words::is_plain(command))?;
+    let texts: Vec<&str> = words.iter().map(String::as_str).collect();
+    if is_builder(&texts) {
+        return Some(matches!(texts.as_slice(), ["cargo", "build" | "check", ..]));
+    }
+    runs(command, &words, part, root, start).filter(Option::is_none).map(|_| false)
 }
 
 /// The run of tests in the task that a command starts, if there is one; `None` as a whole where nobody can tell.
@@ -102,17 +107,18 @@ fn runs(
     // Who prints what of a script of a package, `scripts` says.
     let asked = files::asked(&words).filter(|asked| asked.program != files::Program::Package)?;
     let folder = runs_in::folder(part, start.folder).filter(|folder| folder.starts_with(root))?;
+    let one = asked.one()?;
     let tasks = files::tasks(&asked, &folder, &given).filter(|tasks| tasks.folder.starts_with(root))?;
     // Who writes a task in the session may know more ways to print than a reader of its file does.
     let began = (start.began)();
-    if tasks.from.iter().any(|file| own_programs::is_new(file, began)) {
+    if tasks.said.unsure || tasks.from.iter().any(|file| own_programs::is_new(file, began)) {
         return None;
     }
     let place = Place { folder: &tasks.folder, ..*start };
     let mut look = Look { program: asked.program, tasks: &tasks, root, place, seen: BTreeSet::new(), found: None };
-    look.task(asked.name, 0)?;
+    look.task(one.name, 0)?;
     // What it is given besides may select tests.
-    Some(look.found.map(|run| TestRun { whole: run.whole && !asked.more, ..run }))
+    Some(look.found.map(|run| TestRun { whole: run.whole && !one.more, ..run }))
 }
 
 /// A text that a task runs.
@@ -136,14 +142,14 @@ pub(super) fn texts(judged: &Judgement, root: &Path, start: &Place<'_>) -> Vec<T
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let mut is_new =
             || folder.starts_with(root) && seen.len() < MAX_TEXTS && seen.insert((folder.clone(), words.join(" ")));
-        let Some(task) = files::asked(&words).filter(|_| is_new()) else { continue };
-        let Some(tasks) = files::tasks(&task, &folder, &[]) else { continue };
-        let mut names = vec![task.name.to_owned()];
+        let Some(asked_for) = files::asked(&words).filter(|_| is_new()) else { continue };
+        let Some(tasks) = files::tasks(&asked_for, &folder, &[]) else { continue };
+        let mut names = asked_for.names(&tasks.said);
         let mut known = BTreeSet::new();
         while let Some(name) = names.pop().filter(|_| found.len() < MAX_TEXTS) {
-            let Some(task) = tasks.all.get(&name).filter(|_| known.insert(name.clone())) else { continue };
+            let Some(task) = tasks.said.all.get(&name).filter(|_| known.insert(name.clone())) else { continue };
             names.extend(task.others.iter().cloned());
-            for text in task.lines.iter().flatten() {
+            for text in &task.texts {
                 open.extend(asked(&judge(text, start.table, Trust::default()), &tasks.folder));
                 found.push(TaskText { folder: tasks.folder.clone(), text: text.clone() });
             }
@@ -154,10 +160,9 @@ pub(super) fn texts(judged: &Judgement, root: &Path, start: &Place<'_>) -> Vec<T
 }
 
 /// Whether these are the words of a compiler or a formatter that prints nothing but what it says itself of the project.
-fn builds(words: &[String]) -> bool {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+fn is_builder(words: &[&str]) -> bool {
     let is_own = |word: &&str| !OTHER_CODE.iter().any(|part| word.contains(part));
-    match words.as_slice() {
+    match words {
         ["cargo", "fmt", rest @ ..] => rest.iter().all(|word| matches!(*word, "--all" | "--check")),
         ["gofmt", "-w" | "-l", ..] => true,
         ["cargo", "build" | "check" | "clippy", rest @ ..] | ["go", "build" | "fmt" | "vet", rest @ ..] => {
@@ -165,17 +170,6 @@ fn builds(words: &[String]) -> bool {
         }
         _ => false,
     }
-}
-
-/// Whether a command may say that the sources cannot be built, of what the tests do not need.
-pub(super) fn says_more_than_tests(command: &SimpleCommand) -> bool {
-    let words = known_words(command).unwrap_or_default();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    !matches!(
-        words.as_slice(),
-        ["cargo", "build" | "check", ..]
-            | ["cd" | "set" | "tail" | "head" | "tee" | "cat" | "grep" | "rg" | "egrep", ..]
-    )
 }
 
 /// Whether these are the words of a command that prints no report of tests.
@@ -216,13 +210,15 @@ struct Look<'a> {
 impl Look<'_> {
     /// Looks at a task, and at those that it runs; `None` if something in it may print a report, or if nobody can tell.
     fn task(&mut self, name: &str, depth: u32) -> Option<()> {
-        let Some(task) = self.tasks.all.get(name) else { return (self.tasks.files && depth > 0).then_some(()) };
+        // What make needs and no rule is about is a file.
+        let is_file = self.program == files::Program::Make && depth > 0;
+        let Some(task) = self.tasks.said.all.get(name) else { return is_file.then_some(()) };
         if !self.seen.insert(name.to_owned()) {
             return Some(());
         }
-        let lines = task.lines.as_ref().filter(|_| depth < MAX_DEPTH)?;
+        (!task.unsure && depth < MAX_DEPTH).then_some(())?;
         task.others.iter().try_for_each(|other| self.task(other, depth.saturating_add(1)))?;
-        lines.iter().try_for_each(|text| self.text(text, depth))
+        task.texts.iter().try_for_each(|text| self.text(text, depth))
     }
 
     fn text(&mut self, text: &str, depth: u32) -> Option<()> {
@@ -245,8 +241,9 @@ impl Look<'_> {
         }
         let words = known_words(command).filter(|_| words::is_plain(command))?;
         let texts: Vec<&str> = words.iter().map(String::as_str).collect();
-        match files::asked(&texts).filter(|asked| asked.program == self.program && !asked.more) {
-            Some(asked) => self.task(asked.name, depth.saturating_add(1)),
+        let asked = files::asked(&texts).filter(|asked| asked.program == self.program);
+        match asked.and_then(|asked| asked.one()).filter(|one| !one.more) {
+            Some(one) => self.task(one.name, depth.saturating_add(1)),
             None => prints_no_report(&words).then_some(()),
         }
     }
@@ -281,13 +278,11 @@ impl Look<'_> {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
-    use std::time::{Duration, SystemTime};
 
-    use phasegate_core::{Event, EventKind};
     use serde::Deserialize;
     use serde_json::json;
 
-    use crate::analysis::{Shell, read_line};
+    use crate::analysis::tests::run_in;
 
     /// A line in a project with these files, and the run of tests that it is: the runner, `whole` or `part`, how its report
     /// comes through a pipe, and `beside` where something else may say that sources cannot be built.
@@ -308,22 +303,7 @@ mod tests {
         let mut wrong = Vec::new();
         for row in rows.lines() {
             let row: Row = serde_json::from_str(row).unwrap();
-            let folder = tempfile::tempdir().unwrap();
-            let root = folder.path().canonicalize().unwrap();
-            fs::create_dir_all(root.join("sub")).unwrap();
-            for (path, text) in &row.files {
-                let path = root.join(path);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-            let hour = Duration::from_secs(3600);
-            let began =
-                || if row.new { SystemTime::now().checked_sub(hour) } else { SystemTime::now().checked_add(hour) };
-            let call = json!({"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": row.line}});
-            let mut event = Event::from_value(call).unwrap();
-            read_line(&mut event, &Shell::default().with_home(&root.join("home")), &root, &began);
-            let EventKind::ToolCall { analysis, .. } = event.kind else { panic!() };
-            let run = analysis.commands.iter().find_map(|command| command.tests).filter(|run| !run.unsure).map(|run| {
+            let run = run_in(&row.files, &row.line, !row.new, None).filter(|run| !run.unsure).map(|run| {
                 let word = |value: serde_json::Value| value.as_str().unwrap().to_owned();
                 let through = run.through.map(|through| format!(" {}", word(json!(through)))).unwrap_or_default();
                 let beside = if run.beside { " beside" } else { "" };
