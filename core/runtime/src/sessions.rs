@@ -9,6 +9,8 @@ use phasegate_core::State;
 use phasegate_core::pins::Pins;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{OpenCall, Status};
+use phasegate_store::active_disk::disk;
+use phasegate_store::disk::Disk as _;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::fingerprint;
 use phasegate_store::journal::{Last, read_last};
@@ -135,7 +137,7 @@ pub(crate) fn moment(milliseconds: i64) -> SystemTime {
 }
 
 pub(crate) fn since(moment: SystemTime) -> Duration {
-    moment.elapsed().unwrap_or_default()
+    disk().now().duration_since(moment).unwrap_or_default()
 }
 
 /// The sessions of a project.
