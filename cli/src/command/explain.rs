@@ -1,7 +1,9 @@
-//! `phasegate explain [CODE]`.
+//! `phasegate explain [CODE | @GROUP]`.
 
 use owo_colors::OwoColorize as _;
+use phasegate_config::compile;
 use phasegate_core::Code;
+use phasegate_core::glob::{FileSet, Files};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -11,17 +13,19 @@ use crate::output::{Failure, to_a_person};
 /// The arguments of `phasegate explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The code; default: list all
+    /// The code, or a group of files (`@tests`); default: list all codes
+    #[arg(value_name = "CODE | @GROUP")]
     pub code: Option<String>,
 }
 
-/// Explains one code or lists them all.
+/// Explains one code or one group of files, or lists all codes.
 ///
 /// # Errors
 ///
-/// There is no such code.
+/// There is no such code or group, or a config cannot be read.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     match &args.code {
+        Some(text) if text.starts_with('@') => group(text.trim_start_matches('@'), context)?,
         Some(text) => one(find(text)?, context),
         None => all(context),
     }
@@ -36,6 +40,44 @@ fn find(text: &str) -> Result<Code, Failure> {
             None => failure.with_help("`phasegate explain` lists all codes"),
         }
     })
+}
+
+/// What belongs to a group of files in this project.
+fn group(name: &str, context: &Context) -> Result<(), Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let groups = compile(&runtime.discover(&project).files).settings.groups;
+    let Some((group, (files, before))) = groups.find(name).zip(groups.written(name)) else {
+        let names = groups.names().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
+        return Err(Failure::new(format!("there is no group `@{name}`")).with_help(format!("the groups are {names}")));
+    };
+    if context.out.json {
+        context.out.value(&json!({"group": name, "say": group.say, "files": files, "less": before}));
+        return Ok(());
+    }
+    context.out.line(format_args!("{}: {}", format_args!("@{name}").bold(), group.say));
+    listed(&files, "", context);
+    if !before.is_empty() {
+        let names = before.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");
+        context.out.line(format_args!("  {} a file of {names}", "not".dimmed()));
+    }
+    context
+        .out
+        .line(format_args!("  {} groups: {{{name}: {{add: PATH, take: PATH}}}} in a config", "change it:".cyan()));
+    Ok(())
+}
+
+/// The patterns of a set, each on a line, with what is excepted from them.
+fn listed(set: &FileSet, sign: &str, context: &Context) {
+    let other = if sign.is_empty() { "not " } else { "" };
+    for (all, sign) in [(&set.any, sign), (&set.except, other)] {
+        for files in all {
+            match files {
+                Files::Pattern(pattern) => context.out.line(format_args!("  {}{pattern}", sign.dimmed())),
+                Files::Set(set) => listed(set, sign, context),
+            }
+        }
+    }
 }
 
 fn nearest(text: &str) -> Option<Code> {

@@ -65,7 +65,15 @@ fn a_new_mode_puts_no_path_of_this_machine_into_settings() {
 #[test]
 fn of_many_lines_that_begin_a_skill_the_first_are_shown() {
     let world = World::unguarded();
-    let printed = world.run(&["init", "claude-code", "--skill", "test-first"], 0);
+    let skills = world.root().join(".phasegate/skills");
+    fs::create_dir_all(&skills).unwrap();
+    let start = ["a", "b", "c", "d"].map(|name| format!("{{before: {{writes: {name}}}}}")).join(", ");
+    fs::write(
+        skills.join("many.yaml"),
+        format!("skill: many\nstart: [{start}]\nphases: {{one: {{allowed: [Edit]}}}}\n"),
+    )
+    .unwrap();
+    let printed = world.run(&["init", "claude-code"], 0);
     assert_eq!(printed.matches("before the first call of").count(), 1, "{printed}");
-    assert!(printed.contains("2 more lines of its `start` (`phasegate skill show test-first`)"), "{printed}");
+    assert!(printed.contains("2 more lines of its `start` (`phasegate skill show many`)"), "{printed}");
 }

@@ -7,6 +7,7 @@ use phasegate_core::policy::Mode;
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;
+use crate::groups::Groups;
 use crate::meaning;
 use crate::node::Node;
 use crate::report::Finding;
@@ -24,12 +25,13 @@ pub(crate) fn of_file(
     source: &SettingsSource,
     node: &Node,
     mode: Option<Mode>,
+    groups: &Groups,
     known: &mut Vec<Budget>,
     findings: &mut Vec<Finding>,
 ) {
     for (name, budget) in &source.budgets {
         let own = child(node, "budgets").entry(name).map_or(node, |entry| &entry.node);
-        let (of, _) = matcher::list(&mut Builder::new(findings, false), &budget.of, child(own, "of"));
+        let (of, _) = matcher::list(&mut Builder::new(findings, false, groups), &budget.of, child(own, "of"));
         let taken = |name: &str| known.iter().any(|other| other.name == name);
         let numbered = (2..).map(|number: u32| format!("{name} ({number})"));
         let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
@@ -67,7 +69,8 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, findings: &mut Vec<Fin
 }
 
 fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
-    let (of, spans) = matcher::list(&mut Builder::new(&mut Vec::new(), false), &budget.of, child(node, "of"));
+    let (mut none, groups) = (Vec::new(), Groups::default());
+    let (of, spans) = matcher::list(&mut Builder::new(&mut none, false, &groups), &budget.of, child(node, "of"));
     // A skill may give labels that are not known here, so that only what is surely misspelt is reported.
     let mut misspelt = Vec::new();
     meaning::check_settings(&of, &spans, [], &mut misspelt);

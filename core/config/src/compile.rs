@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use phasegate_core::Code;
 use phasegate_core::policy::{Approve, Mode, Policy, Skill};
 
+use crate::build::builder::child;
 use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
+use crate::groups::Groups;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::report::Finding;
@@ -36,35 +38,23 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     files.sort_by(|a, b| a.path.cmp(&b.path));
     let mut work = Work { files: &files, findings: vec![Vec::new(); files.len()] };
     let mut found = Vec::new();
-    let mut settings: Vec<(usize, SettingsSource, Node)> = Vec::new();
-    let mut mode_unclear = false;
+    let (settings, mut mode_unclear) = read_settings(&mut work);
+    let groups = groups(&mut work, &settings);
     for (number, file) in files.iter().enumerate() {
         let Some(findings) = work.findings.get_mut(number) else { continue };
-        match file.kind {
-            Kind::Settings => {
-                let read = skills::read_settings(file, findings);
-                mode_unclear |= read.is_none();
-                if let Some((source, node)) = read {
-                    settings_check::check(&source, &node, file.level, findings);
-                    settings.push((number, source, node));
-                }
-            }
-            Kind::Skill | Kind::SkillMd => {
-                let read =
-                    skills::read_skill(number, file, &Beside { known, texts: Texts::of(&files, file.level) }, findings);
-                mode_unclear |= read.is_none() && file.kind == Kind::Skill;
-                found.extend(read);
-            }
-            Kind::Prompt | Kind::Format | Kind::Rules => {}
+        if matches!(file.kind, Kind::Skill | Kind::SkillMd) {
+            let beside = Beside { known, texts: Texts::of(&files, file.level), groups: groups.at(file.level) };
+            let read = skills::read_skill(number, file, &beside, findings);
+            mode_unclear |= read.is_none() && file.kind == Kind::Skill;
+            found.extend(read);
         }
     }
     let runs: Vec<Named> = found.iter().flat_map(Named::of).collect();
     let mut skills = combine::by_name(found, &mut |file, finding| work.report(file, finding));
-    settings.sort_by_key(|(number, ..)| std::cmp::Reverse((work.level(*number), std::cmp::Reverse(*number))));
-    uses(&mut work, &settings, &mut skills);
-    let everywhere = everywhere(&mut work, &settings, &skills);
+    uses(&mut work, &settings, &groups, &mut skills);
+    let everywhere = everywhere(&mut work, &settings, &groups, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
-    run_others(&mut work, &mut skills, &runs, &everywhere);
+    run_others(&mut work, &mut skills, &runs, &everywhere, groups.at(Level::Project));
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
     let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));
@@ -72,7 +62,8 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let mut all = Vec::new();
     for (number, source, node) in &settings {
         let Some(findings) = work.findings.get_mut(*number) else { continue };
-        budgets::of_file(source, node, everywhere.mode, &mut all, findings);
+        let level = files.get(*number).map_or(Level::Project, |file| file.level);
+        budgets::of_file(source, node, everywhere.mode, groups.at(level), &mut all, findings);
     }
     let rules = rules::combine(&files, &settings, known, &mut |file, finding| work.report(file, finding));
     let skills = skills.into_values().collect();
@@ -90,6 +81,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         trust_repository: settings.iter().all(|(_, source, _)| source.trust_repository != Some(false)),
         mcp,
         found: files.iter().any(|file| file.kind == Kind::Settings),
+        groups: groups.project,
     };
     Compiled { policy, settings, diagnostics: work.diagnostics() }
 }
@@ -115,6 +107,22 @@ pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     }
     version::stamp(&mut policy);
     Some(policy)
+}
+
+/// The settings files that can be read, those of the highest level first, and whether one cannot.
+fn read_settings(work: &mut Work<'_>) -> (Vec<(usize, SettingsSource, Node)>, bool) {
+    let (mut settings, mut unclear) = (Vec::new(), false);
+    for (number, file) in work.files.iter().enumerate().filter(|(_, file)| file.kind == Kind::Settings) {
+        let Some(findings) = work.findings.get_mut(number) else { continue };
+        let read = skills::read_settings(file, findings);
+        unclear |= read.is_none();
+        if let Some((source, node)) = read {
+            settings_check::check(&source, &node, file.level, findings);
+            settings.push((number, source, node));
+        }
+    }
+    settings.sort_by_key(|(number, ..)| std::cmp::Reverse((work.level(*number), std::cmp::Reverse(*number))));
+    (settings, unclear)
 }
 
 struct Work<'a> {
@@ -146,9 +154,44 @@ impl Work<'_> {
     }
 }
 
+/// The groups of files of each level: a level changes none of those above it.
+struct AllGroups {
+    machine: Groups,
+    user: Groups,
+    project: Groups,
+}
+
+impl AllGroups {
+    fn at(&self, level: Level) -> &Groups {
+        match level {
+            Level::Machine => &self.machine,
+            Level::User => &self.user,
+            Level::Project => &self.project,
+        }
+    }
+}
+
+fn groups(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)]) -> AllGroups {
+    let mut with = |mut groups: Groups, level: Level| {
+        for (number, source, node) in settings {
+            if work.level(*number) == level
+                && let Some(findings) = work.findings.get_mut(*number)
+            {
+                groups = groups.with(&source.groups, child(node, "groups"), true, findings);
+            }
+        }
+        groups
+    };
+    let machine = with(Groups::default(), Level::Machine);
+    let user = with(machine.clone(), Level::User);
+    let project = with(user.clone(), Level::Project);
+    AllGroups { machine, user, project }
+}
+
 fn everywhere(
     work: &mut Work<'_>,
     settings: &[(usize, SettingsSource, Node)],
+    groups: &AllGroups,
     skills: &BTreeMap<String, Skill>,
 ) -> Everywhere {
     let mut everywhere = Everywhere::default();
@@ -156,8 +199,9 @@ fn everywhere(
         everywhere.mode = everywhere.mode.max(source.mode.map(Into::into));
         everywhere.unlisted = everywhere.unlisted.max(source.unlisted.map(Into::into));
         everywhere.locked |= source.locked;
+        let groups = groups.at(work.level(*number));
         if let Some(findings) = work.findings.get_mut(*number) {
-            everywhere.forbidden.extend(skills::forbidden_by(source, node, skills.values(), findings));
+            everywhere.forbidden.extend(skills::forbidden_by(source, node, skills.values(), groups, findings));
         }
     }
     everywhere
@@ -172,9 +216,15 @@ struct Use<'s> {
 }
 
 /// Gives each skill the skills that its phases run.
-fn run_others(work: &mut Work<'_>, skills: &mut BTreeMap<String, Skill>, runs: &[Named], everywhere: &Everywhere) {
+fn run_others(
+    work: &mut Work<'_>,
+    skills: &mut BTreeMap<String, Skill>,
+    runs: &[Named],
+    everywhere: &Everywhere,
+    groups: &Groups,
+) {
     let unnamed = |name: &str| {
-        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict)?;
+        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict, groups)?;
         everywhere.apply(&mut skill);
         Some(skill)
     };
@@ -183,7 +233,12 @@ fn run_others(work: &mut Work<'_>, skills: &mut BTreeMap<String, Skill>, runs: &
 }
 
 /// Adds the shipped skills that settings name. A skill found in a file replaces the shipped one.
-fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills: &mut BTreeMap<String, Skill>) {
+fn uses(
+    work: &mut Work<'_>,
+    settings: &[(usize, SettingsSource, Node)],
+    groups: &AllGroups,
+    skills: &mut BTreeMap<String, Skill>,
+) {
     let own: Vec<String> = skills.keys().cloned().collect();
     // The highest level comes first, and its choice of form holds.
     for (number, source, node) in settings {
@@ -198,7 +253,7 @@ fn uses(work: &mut Work<'_>, settings: &[(usize, SettingsSource, Node)], skills:
             }
             let Some(skill) = skills.get_mut(used.name) else {
                 match shipped().iter().find(|shipped| shipped.name == used.name) {
-                    Some(shipped) => match template(shipped, &used) {
+                    Some(shipped) => match template(shipped, &used, groups.at(work.level(*number))) {
                         Some(skill) => skills.extend([(skill.name.clone(), skill)]),
                         None => work.report(*number, no_such_form(&used)),
                     },
@@ -223,15 +278,15 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
     }
 }
 
-fn template(shipped: &Shipped, used: &Use<'_>) -> Option<Skill> {
+fn template(shipped: &Shipped, used: &Use<'_>, groups: &Groups) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = read_shipped(shipped, form)?;
+    let mut skill = read_shipped(shipped, form, groups)?;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }
 
-fn read_shipped(shipped: &Shipped, form: Form) -> Option<Skill> {
-    let beside = Beside { known: &Known::default(), texts: Texts::default() };
+fn read_shipped(shipped: &Shipped, form: Form, groups: &Groups) -> Option<Skill> {
+    let beside = Beside { known: &Known::default(), texts: Texts::default(), groups };
     Some(skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill)
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phasegate_core::policy::{Mode, Policy};
 
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::groups::Groups;
 use crate::mcp::Mcp;
 
 /// What a set of configs means.
@@ -47,4 +48,6 @@ pub struct Settings {
     pub mcp: Mcp,
     /// Whether any settings file was given at all.
     pub found: bool,
+    /// The groups of files that skills of the project may name.
+    pub groups: Groups,
 }

@@ -41,6 +41,10 @@ pub fn expanded(skill: &Skill) -> String {
         let input = |input: &Input| (input.name.clone(), json!(input.pattern));
         keys.push(("inputs", Value::Object(inputs.into_iter().map(input).collect())));
     }
+    let groups = calls::own_groups(skill);
+    if !groups.is_empty() {
+        keys.push(("groups", Value::Object(groups)));
+    }
     if !skill.artifacts.is_empty() {
         keys.push(("artifacts", Value::Object(skill.artifacts.iter().map(artifacts::artifact).collect())));
     }

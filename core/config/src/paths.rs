@@ -26,6 +26,9 @@ pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     let unsupported = |message: &str, suggestion: String| {
         Err(Finding::error(Code::MatcherUnsupported, span, message).suggest(suggestion))
     };
+    if written.strip_prefix('@').is_some_and(is_name) {
+        return unsupported("a group of files cannot stand here", "write the paths".into());
+    }
     if written.ends_with('/') {
         return unsupported("a path ends in a slash", format!("write `{written}**` for everything below the folder"));
     }
@@ -49,6 +52,12 @@ pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     }
     let root = if written.starts_with('/') { "/" } else { "" };
     Ok(format!("{root}{}", tidy(written, span)?))
+}
+
+/// Whether a text is a name of a group of files.
+pub(crate) fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
 fn tidy(written: &str, span: Span) -> Result<String, Finding> {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::build::builder::Builder;
 use crate::build::matcher;
 use crate::diagnostic::Severity;
+use crate::groups::Groups;
 use crate::read::read;
 use crate::source::{ArgSource, CommandSource, MatcherObject, MatcherSource};
 use crate::suggestion::{did_you_mean, listed, slip};
@@ -274,7 +275,10 @@ fn may_change(touches: &[Touch]) -> String {
 /// by its name. Who calls, and which calls are not meant, says nothing of it.
 fn says_which(object: &MatcherObject) -> bool {
     let MatcherObject { command, reads, writes, executes, skill, starts, args, .. } = object;
-    if command.is_some() || [reads, writes, executes, skill, starts].into_iter().any(Option::is_some) {
+    if command.is_some()
+        || [reads, writes, executes].into_iter().any(Option::is_some)
+        || [skill, starts].into_iter().any(Option::is_some)
+    {
         return true;
     }
     let tool = object.tool.as_deref().unwrap_or_default();
@@ -316,8 +320,9 @@ fn lines(call: Map<String, Value>) -> Result<Vec<Matcher>, String> {
     let text = written.to_string();
     let mut findings = Vec::new();
     let node = read(&Text::whole(&text), &mut findings).ok_or("it is no line of `allowed`")?;
-    let matchers =
-        matcher::each(&mut Builder::new(&mut findings, false), &MatcherSource::Object(Box::new(object)), &node);
+    let groups = Groups::default();
+    let mut builder = Builder::new(&mut findings, false, &groups);
+    let matchers = matcher::each(&mut builder, &MatcherSource::Object(Box::new(object)), &node);
     match findings.into_iter().map(|finding| finding.in_file("")).find(|found| found.severity == Severity::Error) {
         Some(found) => Err(found.message),
         None if matchers.is_empty() => Err("it permits nothing".to_owned()),

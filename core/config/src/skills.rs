@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, RunName, child};
 use crate::build::{matcher, skill};
+use crate::groups::Groups;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
@@ -37,6 +38,8 @@ pub(crate) struct Found {
 pub(crate) struct Beside<'a> {
     pub(crate) known: &'a Known,
     pub(crate) texts: Texts<'a>,
+    /// The groups of files of the configs of its level and of those above.
+    pub(crate) groups: &'a Groups,
 }
 
 /// Reads a skill config. `None` if there is none, or nothing of it could be understood.
@@ -58,7 +61,8 @@ pub(crate) fn read_skill(
     }
     let source: SkillSource = typed(&node, findings)?;
     let form = source.form.unwrap_or(by_default);
-    let built = skill::skill(findings, &source, &node, form, &beside.texts);
+    let groups = beside.groups.with(&source.groups, child(&node, "groups"), false, findings);
+    let built = skill::skill(findings, &source, &node, form, &beside.texts, &groups);
     name(file, &built.skill.name, built.places.name, findings);
     let usable = !built.skill.phases.is_empty();
     if usable {
@@ -117,9 +121,10 @@ pub(crate) fn forbidden_by<'s>(
     settings: &SettingsSource,
     node: &Node,
     skills: impl IntoIterator<Item = &'s Skill>,
+    groups: &Groups,
     findings: &mut Vec<Finding>,
 ) -> Vec<Matcher> {
-    let mut builder = Builder::new(findings, false);
+    let mut builder = Builder::new(findings, false, groups);
     let (matchers, spans) = matcher::list(&mut builder, &settings.global_forbidden, child(node, "global_forbidden"));
     meaning::check_settings(&matchers, &spans, skills, findings);
     matchers

@@ -6,6 +6,7 @@ pub mod choices;
 pub mod matcher;
 pub mod artifact;
 pub mod budget;
+pub mod group;
 pub mod mcp;
 pub mod rules;
 pub mod safety;
@@ -22,6 +23,7 @@ pub use choices::{
     ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource,
     ScopeSource, ThenSource, UnlistedSource,
 };
+pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};
 pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::artifact::ArtifactTest;
 use crate::fact::FactKey;
+use crate::glob::in_words;
 use crate::matcher::{Matcher, Use};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
@@ -384,10 +385,10 @@ impl fmt::Display for Condition {
             Self::Any(parts) => joined(f, parts, " or "),
             Self::Not(inner) => write!(f, "not ({inner})"),
             Self::Call(test) => match &test.unchanged {
-                Some(files) => write!(f, "{test}, unchanged: {}", files.text),
+                Some(files) => write!(f, "{test}, unchanged: {}", in_words(&files.text)),
                 None => test.fmt(f),
             },
-            Self::Unchanged(test) => write!(f, "unchanged: {}", test.content.text),
+            Self::Unchanged(test) => write!(f, "unchanged: {}", in_words(&test.content.text)),
             Self::Approved(Gate { name, content: None }) => write!(f, "approved: {name}"),
             Self::Approved(Gate { name, content: Some(content) }) => write!(f, "approved: {name} ({})", content.text),
             Self::Artifact(test) => test.fmt(f),

@@ -68,10 +68,7 @@ fn of_argument(test: &ArgTest) -> String {
 
 fn of_command(matcher: &Matcher, subject: Subject<'_>) -> Option<String> {
     let commands = &subject.call.analysis.commands;
-    let doubtful = |command: &&SimpleCommand| {
-        let fits = matcher.commands.iter().map(|wanted| words::fits(command, wanted));
-        fits.max().is_some_and(|fit| fit == Fit::Doubt)
-    };
+    let doubtful = |command: &&SimpleCommand| matcher.fits_words(command) == Fit::Doubt;
     match commands.iter().find(doubtful) {
         Some(command) => of_words(command),
         None => (commands.len() > 1).then(|| "its line has other commands too".to_string()),

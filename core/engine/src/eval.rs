@@ -15,6 +15,7 @@ use crate::artifact::{Follows, faults, first_fault, new_or_changed};
 use crate::condition::{CallTest, Condition, Content, Gate, Truth};
 use crate::decide::Done;
 use crate::fact::{FactKey, FactValue, Facts};
+use crate::glob;
 use crate::input::Instance;
 use crate::missing::Missing;
 use crate::outcome::CallOutcome;
@@ -493,9 +494,10 @@ fn cheap_first(
 fn since(files: &str, unchanged: Truth) -> String {
     match unchanged {
         Truth::Yes => String::new(),
-        Truth::No => format!(", as `{files}` changed since the last one"),
+        Truth::No => format!(", as {} changed since the last one", glob::quoted(files)),
         Truth::Unknown => {
-            format!(", as it cannot be told whether `{files}` changed since the last one (it is too much to look at)")
+            let files = glob::quoted(files);
+            format!(", as it cannot be told whether {files} changed since the last one (it is too much to look at)")
         }
     }
 }

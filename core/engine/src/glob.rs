@@ -1,5 +1,7 @@
 //! Globs: patterns of texts and of paths.
 
+mod group;
+
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,6 +9,8 @@ use core::fmt;
 use core::ops::Deref;
 
 use serde::{Deserialize, Serialize};
+
+pub use self::group::{FileSet, Files, Group};
 
 /// Whether a text fits a pattern in which `*` stands for any characters, also none.
 #[must_use]
@@ -48,9 +52,13 @@ fn split_at(text: &str, place: usize) -> Option<(&str, &str)> {
 }
 
 /// Whether a path fits a pattern: `*` and `?` stand for characters other than `/`, `**` for any folders, also none, and
-/// `{a,b}` for one of several texts. A relative pattern fits no absolute path. A pattern that ends in `/**` fits everything below the folder.
+/// `{a,b}` for one of several texts. A relative pattern fits no absolute path. A pattern that ends in `/**` fits everything
+/// below the folder. The stored text of a [`Group`] is a pattern too.
 #[must_use]
 pub fn path_fits(pattern: &str, path: &str) -> bool {
+    if let Some(group) = Group::read(pattern) {
+        return Set::of(&group.files).fits(path);
+    }
     // Most patterns fit no path of a call, so the plain text that they begin with is compared before anything else.
     let plain = pattern.find(['*', '?', '{']).and_then(|end| pattern.get(..end)).unwrap_or_default();
     if !path.starts_with(plain) {
@@ -80,8 +88,66 @@ pub fn path_fits(pattern: &str, path: &str) -> bool {
 #[serde(from = "String", into = "String")]
 pub struct Glob {
     text: String,
+    selects: Set,
+}
+
+/// What patterns select, less what others do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Set {
     /// The patterns without braces that it stands for.
     choices: Vec<Choice>,
+    /// What it selects besides.
+    sets: Vec<Set>,
+    /// What it selects nothing of.
+    except: Vec<Set>,
+}
+
+impl Set {
+    fn of_pattern(pattern: &str) -> Self {
+        Self { choices: choices(pattern).into_iter().map(Choice::new).collect(), ..Self::default() }
+    }
+
+    fn of(files: &FileSet) -> Self {
+        let of_one = |files: &Files| match files {
+            Files::Pattern(pattern) => Self::of_pattern(pattern),
+            Files::Set(set) => Self::of(set),
+        };
+        let mut all = Self { except: files.except.iter().map(of_one).collect(), ..Self::default() };
+        for set in files.any.iter().map(of_one) {
+            match set.except.is_empty() && set.sets.is_empty() {
+                true => all.choices.extend(set.choices),
+                false => all.sets.push(set),
+            }
+        }
+        all
+    }
+
+    fn fits(&self, path: &str) -> bool {
+        let selected =
+            self.choices.iter().any(|choice| choice.fits(path)) || self.sets.iter().any(|set| set.fits(path));
+        selected && !self.except.iter().any(|set| set.fits(path))
+    }
+
+    /// Whether one of its patterns is so, whatever is excepted.
+    fn any(&self, is: &dyn Fn(&Choice) -> bool) -> bool {
+        self.choices.iter().any(is) || self.sets.iter().any(|set| set.any(is))
+    }
+
+    fn all(&self, are: &dyn Fn(&Choice) -> bool) -> bool {
+        self.choices.iter().all(are) && self.sets.iter().all(|set| set.all(are))
+    }
+
+    /// Whether one of its patterns is so, and nothing is excepted from it.
+    fn wholly(&self, is: &dyn Fn(&Choice) -> bool) -> bool {
+        self.except.is_empty() && (self.choices.iter().any(is) || self.sets.iter().any(|set| set.wholly(is)))
+    }
+
+    /// Whether one of its patterns is so in a folder of which not all is excepted.
+    fn may(&self, folder: &str, is: &dyn Fn(&Choice) -> bool) -> bool {
+        let here = self.choices.iter().any(is) || self.sets.iter().any(|set| set.may(folder, is));
+        let all = |choice: &Choice| choice.goes_on_below(folder) || choice.has_all_below(folder);
+        here && !self.except.iter().any(|set| set.wholly(&all))
+    }
 }
 
 /// A pattern without braces.
@@ -183,42 +249,53 @@ impl Choice {
         self.text.ends_with("**") && self.fits(folder)
     }
 
+    /// Whether everything below this folder is selected.
+    fn has_all_below(&self, folder: &str) -> bool {
+        self.text.strip_suffix("/**").is_some_and(|start| path_fits(start, folder))
+    }
+
     fn lies_below(&self, folder: &str) -> bool {
         self.text.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')) && !folder.contains(['*', '?'])
     }
 }
 
 impl Glob {
+    /// The group that it is, if it is one.
+    #[must_use]
+    pub fn group(&self) -> Option<Group> {
+        Group::read(&self.text)
+    }
+
     /// Whether a path fits, as [`path_fits`] says.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {
-        self.choices.iter().any(|choice| choice.fits(path))
+        self.selects.fits(path)
     }
 
     /// Whether what it fits lies below this folder, as [`lies_below`] says.
     #[must_use]
     pub fn lies_below(&self, folder: &str) -> bool {
-        self.choices.iter().any(|choice| choice.lies_below(folder))
+        self.selects.any(&|choice| choice.lies_below(folder))
     }
 
     /// Whether all that it fits lies below the folder of this name in another folder.
     #[must_use]
     pub fn lies_in(&self, folder: &str, name: &str) -> bool {
         let path = if matches!(folder, "" | ".") { String::from(name) } else { [folder, "/", name].concat() };
-        self.choices.iter().all(|choice| choice.lies_below(&path))
+        self.selects.all(&|choice| choice.lies_below(&path))
     }
 
     /// Whether it selects every path of the project.
     #[must_use]
     pub fn selects_all(&self) -> bool {
-        self.choices.iter().any(|choice| choice.text == "**" || choice.text == "**/*")
+        self.selects.wholly(&|choice| choice.text == "**" || choice.text == "**/*")
     }
 
     /// Whether a file that it selects may lie in this folder, at any depth. Of the folders of the whole machine, only those
     /// count of which the pattern names the last: `/**/.agent/plans/*.md` does not open each of them.
     #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {
-        self.choices.iter().any(|choice| match choice.text.strip_prefix("/**/") {
+        self.selects.may(folder, &|choice| match choice.text.strip_prefix("/**/") {
             Some(rest) if rest.contains('/') => names_last(rest, folder),
             _ => may_lie_in(&choice.text, folder),
         })
@@ -227,26 +304,26 @@ impl Glob {
     /// Whether it may select a file below this folder, at any depth, whose path ends as one of these texts does.
     #[must_use]
     pub fn may_select_below(&self, folder: &str, ends: &[String]) -> bool {
-        self.choices.iter().any(|choice| choice.may_select_below(folder, ends))
+        self.selects.may(folder, &|choice| choice.may_select_below(folder, ends))
     }
 
     /// Whether it selects this folder and everything that lies in it.
     #[must_use]
     pub fn has_all_of(&self, folder: &str) -> bool {
-        self.choices.iter().any(|choice| choice.goes_on_below(folder))
+        self.selects.wholly(&|choice| choice.goes_on_below(folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
     #[must_use]
     pub fn has_all_below(&self, folder: &str) -> bool {
-        let start = |choice: &Choice| choice.text.strip_suffix("/**").is_some_and(|start| path_fits(start, folder));
-        self.choices.iter().any(start)
+        self.selects.wholly(&|choice| choice.has_all_below(folder))
     }
 }
 
 impl From<String> for Glob {
     fn from(text: String) -> Self {
-        Self { choices: choices(&text).into_iter().map(Choice::new).collect(), text }
+        let selects = Group::read(&text).map_or_else(|| Set::of_pattern(&text), |group| Set::of(&group.files));
+        Self { selects, text }
     }
 }
 
@@ -270,10 +347,23 @@ impl Deref for Glob {
     }
 }
 
+/// In words: the pattern, or what a file of the group is.
 impl fmt::Display for Glob {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&in_words(&self.text))
     }
+}
+
+/// A pattern for people and agents: as it is, and of a group what one of its files is.
+#[must_use]
+pub fn in_words(pattern: &str) -> String {
+    Group::read(pattern).map_or_else(|| pattern.to_owned(), |group| group.say)
+}
+
+/// As [`in_words`], a pattern in backticks.
+#[must_use]
+pub fn quoted(pattern: &str) -> String {
+    Group::read(pattern).map_or_else(|| ["`", pattern, "`"].concat(), |group| group.say)
 }
 
 fn last_name(path: &str) -> &str {
@@ -283,6 +373,9 @@ fn last_name(path: &str) -> &str {
 /// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.
 #[must_use]
 pub fn lies_below(pattern: &str, folder: &str) -> bool {
+    if let Some(group) = Group::read(pattern) {
+        return group.files.patterns().into_iter().any(|pattern| lies_below(pattern, folder));
+    }
     let plain = pattern.split('{').next().unwrap_or_default();
     if !folder.starts_with(plain) && !plain.starts_with(folder) {
         return false;
@@ -317,9 +410,12 @@ fn names_last(pattern: &str, folder: &str) -> bool {
     })
 }
 
-/// The patterns without braces that a pattern of paths stands for.
+/// The patterns without braces that a pattern of paths stands for; of a group, those of what it may select.
 #[must_use]
 pub fn choices(pattern: &str) -> Vec<String> {
+    if let Some(group) = Group::read(pattern) {
+        return group.files.patterns().into_iter().flat_map(choices).collect();
+    }
     match braces(pattern) {
         Some((before, inside, after)) => {
             inside.iter().flat_map(|choice| choices(&[before, choice, after].concat())).collect()

@@ -10,7 +10,7 @@ use crate::condition::{CallTest, Condition};
 use crate::eval::World;
 use crate::gate::Context;
 use crate::glob::choices;
-use crate::matcher::{Matcher, ToolPattern, Use};
+use crate::matcher::{DOES, Matcher, ToolPattern, Use};
 use crate::policy::Skill;
 use crate::run_verdict::verdicts;
 use crate::state::Run;
@@ -49,7 +49,8 @@ fn asked(condition: &Condition) -> Vec<&CallTest> {
 
 /// A call for each command or path of a matcher; none where it asks for anything else.
 fn samples(matcher: &Matcher) -> Vec<Call> {
-    if !matcher.args.is_empty() || matcher.agent.is_some() || matcher.invokes.is_some() {
+    let by_effect = matcher.commands.iter().any(|command| command.starts_with(DOES));
+    if by_effect || !matcher.args.is_empty() || matcher.agent.is_some() || matcher.invokes.is_some() {
         return Vec::new();
     }
     match (&matcher.tool, matcher.commands.as_slice(), matcher.paths.as_slice()) {

@@ -1,6 +1,8 @@
 //! Matchers: which calls a line of a policy means.
 
 mod one_or_many;
+mod effect;
+mod own_commands;
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,7 +11,9 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, UNKNOWN, Verdict, Word};
+pub use self::effect::DOES;
+use self::effect::{among, does, does_alone};
+use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::builtin_tools::is_builtin;
 use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
@@ -28,8 +32,8 @@ pub struct Matcher {
     /// What the arguments must be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<ArgTest>,
-    /// The words of one simple command, with `*` for any words; or a whole line, letter by letter. One of several must match;
-    /// none: any line. A single one is stored as a text.
+    /// The words of one simple command, with `*` for any words; or a whole line, letter by letter; or, behind [`DOES`], a word
+    /// for what it does. One of several must match; none: any line. A single one is stored as a text.
     #[serde(default, rename = "command", skip_serializing_if = "Vec::is_empty", with = "one_or_many")]
     pub commands: Vec<String>,
     /// What the paths of the reading must be.
@@ -312,6 +316,9 @@ impl Matcher {
         if let Some(known) = call.analysis.redacted.as_ref().and_then(|before| before.command(wanted)) {
             return known;
         }
+        if let Some(word) = wanted.strip_prefix(DOES) {
+            return does(word, call, labels);
+        }
         let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
         if is_whole(wanted, line) {
             return Fit::Yes;
@@ -324,12 +331,16 @@ impl Matcher {
             return Fit::Yes;
         }
         let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
-        // Among other commands it is not exactly this one, and may still be what a list forbids.
-        if best == Fit::No || commands.len() == 1 && call.analysis.is_its_commands(labels) {
-            best
-        } else {
-            best.min(Fit::Doubt)
-        }
+        among(best, call, labels)
+    }
+
+    /// Whether one command of a call is one of those meant.
+    pub(crate) fn fits_words(&self, command: &SimpleCommand) -> Fit {
+        let fits = |wanted: &String| match wanted.strip_prefix(DOES) {
+            Some(word) => does_alone(word, command),
+            None => words::fits(command, wanted),
+        };
+        self.commands.iter().map(fits).max().unwrap_or(Fit::No)
     }
 
     /// Whether the line is one of the commands, letter by letter.
@@ -506,32 +517,6 @@ impl PathTest {
             false if around() || self.pattern.fits(folder) => Fit::Doubt,
             false => Fit::No,
         }
-    }
-}
-
-/// Programs that change of a file only its times, its rights, its owner or its attributes.
-const KEEPS_CONTENT: [&str; 7] = ["chattr", "chgrp", "chmod", "chown", "setfacl", "setfattr", "touch"];
-
-impl CallAnalysis {
-    /// Whether what is in the file stays as it is, though the call changes the file.
-    fn keeps_content(&self, path: &PathUse) -> bool {
-        let command = match self.commands.as_slice() {
-            [command] => Some(command),
-            commands => path.command.and_then(|number| commands.get(usize::try_from(number).ok()?)),
-        };
-        command.is_some_and(|command| {
-            let redirected = command.redirections.iter().any(|(_, word)| *word == Word::Known(path.written.clone()));
-            let Some(Word::Known(program)) = command.words.first() else { return false };
-            let name = program.rsplit_once('/').map_or(program.as_str(), |(_, name)| name);
-            KEEPS_CONTENT.contains(&name) && !redirected
-        })
-    }
-
-    /// Whether the simple commands are all that the line does: no path and no effect belongs to none of them.
-    pub(crate) fn is_its_commands(&self, labels: &Labels) -> bool {
-        let worst = self.commands.iter().map(|command| command.verdict).max().unwrap_or(Verdict::Unknown);
-        let harmless = !labels.contains(WRITE) && !labels.contains(EXECUTE);
-        self.paths.iter().all(|path| path.command.is_some()) && (worst != Verdict::Read || harmless)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::eval::World;
 use crate::example::Example;
 use crate::gate::Context;
 use crate::judge::Caller;
-use crate::matcher::{AgentTest, ArgIs, Matcher, ServerPattern, ToolPattern, same_server};
+use crate::matcher::{AgentTest, ArgIs, DOES, Matcher, ServerPattern, ToolPattern, same_server};
 use crate::object::{Same, Selector};
 use crate::pins::Pins;
 use crate::policy::{Optional, Phase, Skill};
@@ -206,7 +206,7 @@ fn complete(skill: &Skill, matcher: &Matcher, context: &Context<'_>) -> Vec<Next
         return invocations(matcher, invoked, context.state);
     }
     let ToolPattern::Exact(tool) = &matcher.tool else { return Vec::new() };
-    if matcher.commands.len() > 1 {
+    if matcher.commands.len() > 1 || matcher.commands.iter().any(|command| command.starts_with(DOES)) {
         return Vec::new();
     }
     let command = matcher.commands.first().map(|command| line(command).unwrap_or_else(|| command.clone()));

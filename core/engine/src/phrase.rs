@@ -8,7 +8,8 @@ use crate::analysis::Access;
 use crate::artifact::{ArtifactTest, Marks};
 use crate::condition::{CallTest, Condition, TestsResult, Wanted};
 use crate::fact_test::times;
-use crate::matcher::{AgentTest, Matcher, PathTest, ToolPattern};
+use crate::glob;
+use crate::matcher::{AgentTest, DOES, Matcher, PathTest, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::policy::Phase;
@@ -102,18 +103,45 @@ fn line(matcher: &Matcher) -> String {
             None => shortened(&matcher.text),
         };
     };
-    let mut text = format!("`{}`", shortened(first));
+    let mut text = command_in_words(first);
     let mut left = rest.len();
     for command in rest {
         if text.len().saturating_add(command.len()) > MAX_COMMANDS_CHARS {
             break;
         }
         left = left.saturating_sub(1);
-        text.push_str(&format!("{} `{command}`", if left == 0 { " or" } else { "," }));
+        text.push_str(&format!("{} {}", if left == 0 { " or" } else { "," }, command_in_words(command)));
     }
     let except: Vec<String> = matcher.except.iter().map(quoted).collect();
     let except = if except.is_empty() { String::new() } else { format!(" except {}", listed(&except)) };
     format!("{text}{}{except}", others(left))
+}
+
+/// A command in backticks, or what one does as a noun.
+fn command_in_words(command: &str) -> String {
+    command.strip_prefix(DOES).map_or_else(|| format!("`{}`", shortened(command)), effect_in_words)
+}
+
+/// What a command does, as a noun.
+#[must_use]
+pub fn effect_in_words(word: &str) -> String {
+    String::from(match word {
+        "format" => "a formatter",
+        "lint" => "a linter",
+        "vcs" => "a switch, pull or stash of git",
+        "install" => "an installation of packages",
+        "test" => "a run of tests",
+        "push" => "a push",
+        "push_tag" => "a push of a tag",
+        "force_push" => "a forced push",
+        "tag" => "a new tag",
+        "retag" => "another kind of tag",
+        "publish" => "a publication",
+        "deploy" => "a deployment",
+        "migrate" => "a migration",
+        "database" => "a change of a database",
+        other => return format!("a call that does `{other}`"),
+    })
 }
 
 /// A line that is about the calls of one agent.
@@ -180,7 +208,7 @@ pub(crate) fn wanted(condition: &Condition) -> String {
             said.map(wanted).collect::<Vec<_>>().join(" and ")
         }
         Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
-        Condition::Unchanged(test) => format!("`{}` as it was when the phase began", test.content.text),
+        Condition::Unchanged(test) => format!("{} as it was when the phase began", glob::quoted(&test.content.text)),
         Condition::Artifact(test) => artifact(test),
         Condition::Says(test) => format!("a message that says `{}`", shortened(&test.text)),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),

@@ -3,13 +3,8 @@
 //! [`RuleCall`] is the one place that makes this of a call. The gate evaluates its [`RuleCall::request`]; what a history
 //! keeps of an event are the fields of one of its parts, so that both see the same values.
 
-mod command;
-mod effects;
-mod names;
-mod options;
 mod path;
 mod secret;
-mod sending;
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -19,14 +14,13 @@ use alloc::vec::Vec;
 use phasegate_rules::{Action, Part, Principal, Request, Value, action_id, builtin_argument};
 use serde_json::Value as Json;
 
-use self::command::Words;
-use self::effects::Table;
 use self::path::Place;
 pub use self::secret::is_secret_path;
 use crate::access::AccessMode;
 use crate::analysis::{MayRun, PathInPart, PathUse, SimpleCommand, UNKNOWN, UNNAMED};
 use crate::change::Change;
 use crate::classifier::is_child;
+use crate::command_view::{self, Words, of_server};
 use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
@@ -91,8 +85,6 @@ pub(crate) struct RuleCall<'a> {
     server_names: Vec<String>,
     /// The words of each simple command.
     commands: Vec<Words>,
-    /// What programs do.
-    effects: Table,
 }
 
 impl<'a> RuleCall<'a> {
@@ -108,9 +100,8 @@ impl<'a> RuleCall<'a> {
             (0..).zip(all).map(|(at, command)| Words::of(command, all.get(..at).unwrap_or_default()))
         };
         let commands: Vec<Words> = words(commands_of(call)).chain(words(tasks_of(call))).collect();
-        let server_names = call.tool.server.as_deref().map(names::of_server).unwrap_or_default();
-        let effects = if commands.is_empty() { Table::default() } else { Table::shipped() };
-        Self { call, event, caller, tool: tools.get(&action), action, server_names, commands, effects }
+        let server_names = call.tool.server.as_deref().map(of_server).unwrap_or_default();
+        Self { call, event, caller, tool: tools.get(&action), action, server_names, commands }
     }
 
     /// The call as rules see it.
@@ -212,8 +203,8 @@ impl<'a> RuleCall<'a> {
 
     fn command(&self, number: Option<usize>) -> Option<Value<'_>> {
         let words = number.and_then(|number| Some((nth_command(self.call, number)?, self.commands.get(number)?)));
-        let none = || self.is_shell().then(command::none);
-        words.map(|(command, words)| words.value(command, &self.effects)).or_else(none)
+        let none = || self.is_shell().then(command_view::none);
+        words.map(|(command, words)| words.value(command)).or_else(none)
     }
 
     /// The parts of the call: each simple command with each path that it accesses. A command that only runs the one inside

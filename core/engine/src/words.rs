@@ -154,7 +154,7 @@ pub fn is_plain(command: &SimpleCommand) -> bool {
 }
 
 /// As [`is_plain`]; with `fed`, its input may come from a file or stand in the line.
-fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
+pub(crate) fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
     command.assignments.iter().all(|(name, _)| is_plain_variable(name)) && uses_no_file_but(command, fed)
 }
 

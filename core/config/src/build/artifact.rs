@@ -11,7 +11,9 @@ use super::{bounds, files, format, matcher};
 use crate::node::{Node, Span};
 use crate::paths;
 use crate::report::Finding;
-use crate::source::{ArtifactPath, ConditionSource, MatcherObject, MatcherSource, PhaseSource, SkillSource};
+use crate::source::{
+    ArtifactPath, ConditionSource, MatcherObject, MatcherSource, PathSource, PhaseSource, SkillSource,
+};
 use crate::suggestion::{did_you_mean, listed};
 
 /// Builds the artifacts of a skill.
@@ -62,7 +64,7 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) 
 
 /// The calls that write what a pattern selects.
 fn writing(builder: &mut Builder<'_>, pattern: &str, node: &Node) -> Vec<Matcher> {
-    let object = MatcherObject { writes: Some(pattern.to_owned()), ..MatcherObject::default() };
+    let object = MatcherObject { writes: Some(PathSource::One(pattern.to_owned())), ..MatcherObject::default() };
     matcher::each(builder, &MatcherSource::Object(Box::new(object)), node)
 }
 

@@ -4,6 +4,7 @@ use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
+use crate::groups::Groups;
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::texts::Texts;
@@ -13,6 +14,8 @@ pub(crate) struct Builder<'f> {
     pub(crate) findings: &'f mut Vec<Finding>,
     /// The compat form: a star inside a name is an ordinary character, and most mistakes are warnings.
     pub(crate) lenient: bool,
+    /// The groups of files that it may name.
+    pub(crate) groups: &'f Groups,
     /// The servers that the skill lists.
     pub(super) servers: &'f [String],
     /// How the skill answers calls that no line lists.
@@ -32,10 +35,11 @@ pub(crate) struct Builder<'f> {
 }
 
 impl<'f> Builder<'f> {
-    pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool) -> Self {
+    pub(crate) fn new(findings: &'f mut Vec<Finding>, lenient: bool, groups: &'f Groups) -> Self {
         Self {
             findings,
             lenient,
+            groups,
             servers: &[],
             unlisted: Unlisted::ReadOnly,
             may_compare: false,

@@ -120,8 +120,8 @@ fn same(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -> Vec
 /// The files that have to be as they were.
 fn unchanged(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node) -> Option<Content> {
     let (written, span) = (source.unchanged.as_ref()?, child(node, "unchanged").span);
-    let found = paths::pattern(written, span).and_then(|pattern| match pattern.starts_with('/') {
-        true => Err(paths::outside(written, span, "it is absolute")),
+    let found = builder.groups.pattern(written, span).and_then(|pattern| match pattern.starts_with('/') {
+        true => Err(paths::outside(&pattern, span, "it is absolute")),
         false => Ok(Content { fact: FactKey::new("files", &json!(pattern)), text: pattern, since: None, by: None }),
     });
     found.map_err(|finding| builder.findings.push(finding)).ok()

@@ -29,7 +29,8 @@ pub(super) fn format(builder: &mut Builder<'_>, source: &FormatSource, node: &No
             inputs::texts(&tree, &mut texts);
             builder.in_formats.extend(texts.into_iter().map(|(text, _)| (text.to_owned(), node.span)));
             let mut findings = Vec::new();
-            let mut inner = Builder { texts: Some(named), ..Builder::new(&mut findings, builder.lenient) };
+            let mut inner =
+                Builder { texts: Some(named), ..Builder::new(&mut findings, builder.lenient, builder.groups) };
             let built = of_object(&mut inner, &rules, &tree);
             builder.findings.extend(findings.into_iter().map(|finding| finding.named_at(path, node.span)));
             built

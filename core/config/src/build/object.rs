@@ -2,20 +2,19 @@
 
 use std::fmt::Write as _;
 
-use phasegate_core::Code;
 use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::glob::text_fits;
-use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern};
+use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, DOES, Matcher, PathTest, ServerPattern};
 use phasegate_core::tool::BASH;
+use phasegate_core::{Code, EFFECTS, effect_in_words};
 use serde_json::Value;
 
 use super::builder::{Builder, child};
 use super::pattern::pattern;
 use crate::node::{Node, Span};
-use crate::paths;
 use crate::report::Finding;
 use crate::source::{ArgSource, CommandSource, MatcherObject};
-use crate::suggestion::closest;
+use crate::suggestion::{closest, did_you_mean, listed};
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
@@ -27,6 +26,11 @@ pub(super) fn matchers(
     node: &Node,
     except: &[Matcher],
 ) -> Vec<Matcher> {
+    if let (Some(_), Some(_), Some(entry)) = (&source.command, &source.does, node.entry("does")) {
+        let finding = Finding::error(Code::ConfigValue, entry.key_span, "`command` and `does` both say what is run");
+        builder.findings.push(finding.suggest("write two lines, or one of the two as an exception"));
+        return Vec::new();
+    }
     let tools = match (&source.tool, &source.command) {
         (Some(tool), _) => tool.as_str(),
         (None, Some(_)) => BASH,
@@ -38,7 +42,10 @@ pub(super) fn matchers(
         return Vec::new();
     }
     let args = arguments(builder, source, child(node, "args"));
-    let commands = commands(builder, source, child(node, COMMAND));
+    let commands = match &source.does {
+        Some(words) => does(builder, words.each(), child(node, "does")),
+        None => commands(builder, source, child(node, COMMAND)),
+    };
     let paths = accesses(builder, source, node);
     let agent = source.agent.as_deref().map(agent_test);
     let invokes = invocation(builder, source, node);
@@ -159,6 +166,20 @@ fn commands(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> O
     }
 }
 
+/// The words for what calls do; `None` after a mistake.
+fn does(builder: &mut Builder<'_>, words: &[String], node: &Node) -> Option<Vec<String>> {
+    let each = words.iter().zip(node.items()).map(|(word, item)| {
+        if EFFECTS.contains(&word.as_str()) {
+            return Some([DOES, word].concat());
+        }
+        let meant = did_you_mean(word, EFFECTS).unwrap_or_else(|| format!("the words are {}", listed(EFFECTS)));
+        let finding = Finding::error(Code::ConfigValue, item.span, format!("`{word}` is no word for what a call does"));
+        builder.findings.push(finding.suggest(meant));
+        None
+    });
+    each.collect::<Vec<_>>().into_iter().collect()
+}
+
 fn command(builder: &mut Builder<'_>, text: &str, span: Span) -> Option<String> {
     let command = text.trim();
     if command.is_empty() {
@@ -223,7 +244,7 @@ fn accesses(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> O
     let mut sound = true;
     for (key, path, access) in written {
         let Some(path) = path else { continue };
-        match paths::pattern(path, child(node, key).span) {
+        match builder.groups.pattern(path, child(node, key).span) {
             Ok(pattern) => tests.push(PathTest { access, pattern: pattern.into() }),
             Err(finding) => {
                 builder.findings.push(finding);
@@ -246,8 +267,12 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         ArgIs::Present(true) => format!("{} given", test.path),
         ArgIs::Present(false) => format!("{} not given", test.path),
     }));
-    let commands: Vec<_> = matcher.commands.iter().map(|command| Value::String(command.clone()).to_string()).collect();
+    let (effects, commands): (Vec<&String>, Vec<_>) =
+        matcher.commands.iter().partition(|command| command.starts_with(DOES));
+    let commands: Vec<_> = commands.into_iter().map(|command| Value::String(command.clone()).to_string()).collect();
     parts.extend((!commands.is_empty()).then(|| format!("command {}", commands.join(" or "))));
+    let effects: Vec<_> = effects.into_iter().filter_map(|one| one.strip_prefix(DOES)).map(effect_in_words).collect();
+    parts.extend((!effects.is_empty()).then(|| effects.join(" or ")));
     parts.extend(matcher.paths.iter().map(|test| match test.access {
         Access::Read => format!("reads {}", test.pattern),
         Access::Write | Access::Remove => format!("writes {}", test.pattern),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
+use crate::groups::Groups;
 use crate::node::{Node, Span};
 use crate::report::Finding;
 use crate::source::{FinishSource, FirstPhaseSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
@@ -23,9 +24,11 @@ pub(crate) fn skill<'f>(
     node: &Node,
     form: Form,
     texts: &'f Texts<'f>,
+    groups: &'f Groups,
 ) -> Built {
     let compat = form == Form::Compat;
-    let mut builder = Builder { servers: &source.servers, texts: Some(texts), ..Builder::new(findings, compat) };
+    let mut builder =
+        Builder { servers: &source.servers, texts: Some(texts), ..Builder::new(findings, compat, groups) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));

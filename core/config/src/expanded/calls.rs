@@ -3,12 +3,15 @@
 use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::condition::{CallTest, Condition, SaysTest, Wanted};
 use phasegate_core::fact_test::{Comparison, FactTest};
-use phasegate_core::matcher::{AgentTest, Matcher, ServerPattern, ToolPattern};
-use phasegate_core::policy::Phase;
+use phasegate_core::glob::{FileSet, Files, Group};
+use phasegate_core::matcher::{AgentTest, DOES, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::{Phase, Skill};
 use phasegate_core::tool::BASH;
 use serde_json::{Map, Value, json};
 
 use super::artifacts::{self, arguments};
+use crate::groups::Groups;
+use crate::paths;
 
 /// The lines of a phase's `allowed`, those of the skill among them.
 pub(super) fn allowed(phase: &Phase) -> Value {
@@ -47,7 +50,8 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
         ToolPattern::Prefix(start) => format!("{start}*"),
         ToolPattern::Label(label) => format!("@{label}"),
     };
-    let implied = if matcher.commands.is_empty() { "*" } else { BASH };
+    let by_effect = matcher.commands.iter().any(|one| one.starts_with(DOES));
+    let implied = if matcher.commands.is_empty() || by_effect { "*" } else { BASH };
     let more = !(matcher.commands.is_empty() && matcher.paths.is_empty() && matcher.args.is_empty())
         || matcher.invokes.is_some();
     let server = match &matcher.server {
@@ -58,8 +62,10 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
         fields.insert("tool".into(), json!(tool));
     }
     fields.extend(server.map(|server| ("server".to_string(), json!(server))));
+    let effects: Vec<&str> = matcher.commands.iter().filter_map(|one| one.strip_prefix(DOES)).collect();
     match matcher.commands.as_slice() {
         [] => {}
+        _ if !effects.is_empty() => drop(fields.insert("does".into(), json!(effects))),
         [one] => drop(fields.insert("command".into(), json!(one))),
         several => drop(fields.insert("command".into(), json!(several))),
     }
@@ -70,8 +76,8 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
             Access::Execute => "executes",
         };
         // A list of what is forbidden makes this of `**`.
-        let pattern = if *path.pattern == *"{**,/**}" { "**" } else { &path.pattern };
-        fields.insert(key.into(), json!(pattern));
+        let pattern = if *path.pattern == *"{**,/**}" { json!("**") } else { files(&path.pattern) };
+        fields.insert(key.into(), pattern);
     }
     if !matcher.args.is_empty() {
         fields.insert("args".into(), arguments(&matcher.args));
@@ -93,6 +99,52 @@ fn fields(matcher: &Matcher) -> Map<String, Value> {
     fields
 }
 
+/// A pattern as it stands in a config: a group by its name, several as a list.
+fn files(pattern: &str) -> Value {
+    let Some(group) = Group::read(pattern) else { return json!(pattern) };
+    let written = |name: &str| if paths::is_name(name) { format!("@{name}") } else { name.to_owned() };
+    match group.name.split('|').map(written).collect::<Vec<_>>().as_slice() {
+        [one] => json!(one),
+        several => json!(several),
+    }
+}
+
+/// The groups that the skill or a config names itself, as a config has them.
+pub(super) fn own_groups(skill: &Skill) -> Map<String, Value> {
+    fn written(files: &Files) -> Value {
+        match files {
+            Files::Pattern(pattern) => json!(pattern),
+            Files::Set(set) => of_set(set),
+        }
+    }
+    fn of_set(set: &FileSet) -> Value {
+        let each = |all: &[Files]| all.iter().map(written).collect::<Value>();
+        let mut fields = Map::from_iter([("files".to_owned(), each(&set.any))]);
+        fields.extend((!set.except.is_empty()).then(|| ("except".to_owned(), each(&set.except))));
+        Value::Object(fields)
+    }
+    let mut groups = Map::new();
+    let mut texts = vec![serde_json::to_value(skill).unwrap_or_default()];
+    while let Some(value) = texts.pop() {
+        match value {
+            Value::String(text) => {
+                let Some(group) = Group::read(&text).filter(|group| Groups::default().find(&group.name).is_none())
+                else {
+                    continue;
+                };
+                if let (Value::Object(mut fields), true) = (of_set(&group.files), paths::is_name(&group.name)) {
+                    fields.insert("say".to_owned(), json!(group.say));
+                    groups.insert(group.name, Value::Object(fields));
+                }
+            }
+            Value::Array(items) => texts.extend(items),
+            Value::Object(fields) => texts.extend(fields.into_iter().map(|(_, value)| value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    groups
+}
+
 /// A condition, with each part of it on its own.
 pub(super) fn condition(condition: &Condition) -> Value {
     let each = |parts: &[Condition]| parts.iter().map(self::condition).collect::<Value>();
@@ -104,7 +156,7 @@ pub(super) fn condition(condition: &Condition) -> Value {
         Condition::Fact(test) => fact(test),
         Condition::Artifact(test) => artifacts::condition(test),
         Condition::Says(test) => says(test),
-        Condition::Unchanged(test) => json!({"unchanged": test.content.text}),
+        Condition::Unchanged(test) => json!({"unchanged": files(&test.content.text)}),
         Condition::Approved(gate) => match &gate.content {
             None => json!({"approved": gate.name}),
             Some(content) if content.fact.source() == "contents" => json!({"approved": gate.name}),
@@ -123,7 +175,7 @@ fn call(test: &CallTest) -> Value {
         }
         wanted => drop(fields.insert(wanted.word().into(), matcher(&test.matcher))),
     }
-    fields.extend(test.unchanged.as_ref().map(|files| ("unchanged".to_string(), json!(files.text))));
+    fields.extend(test.unchanged.as_ref().map(|files| ("unchanged".to_string(), self::files(&files.text))));
     if !test.same.is_empty() {
         let pair = |same: &phasegate_core::object::Same| (same.its.to_string(), json!(same.mine.to_string()));
         fields.insert("same".into(), Value::Object(test.same.iter().map(pair).collect()));

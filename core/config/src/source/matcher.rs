@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::group::PathSource;
+
 /// Selects calls: a pattern, or an object with conditions.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -34,16 +36,21 @@ pub struct MatcherObject {
     /// The words of one command of a shell line, or a list of such texts, of which one must match. `*` as a word stands for any words, also none (`git push *`), `**` for any one word; inside a word `*` stands for any characters (`-out=*`).
     #[serde(default)]
     pub command: Option<CommandSource>,
-    /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`).
-    /// One that begins with `/` is a path of the system, outside of the project.
+    /// What the call does, or a list of such words, of which one must hold: `format`, `vcs`, `push`, `migrate` and others, by
+    /// the table of programs, or by a label of the tool. Not beside `command`.
     #[serde(default)]
-    pub reads: Option<String>,
+    pub does: Option<PathSource>,
+    /// A path that the call must read, relative to the project, with `*`, `?`, `**` and `{a,b}` (`{src,tests}/**/*.rs`), or
+    /// a group of files (`"@tests"`), or a list of these. One that begins with `/` is a path of the system, outside of the
+    /// project.
+    #[serde(default)]
+    pub reads: Option<PathSource>,
     /// A path that the call must write or remove, in the same form.
     #[serde(default)]
-    pub writes: Option<String>,
+    pub writes: Option<PathSource>,
     /// A path that the call must run, in the same form.
     #[serde(default)]
-    pub executes: Option<String>,
+    pub executes: Option<PathSource>,
     /// The client's skill whose text the call gives the agent, by name, in whatever way the platform does it; `*` stands for any characters.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
@@ -148,9 +155,8 @@ pub struct ConditionSource {
     pub command: Option<String>,
     /// Beside `ok`, `failed`, `ended`, `tests` and the like: files that are as they were when that call was decided, whoever
     /// changes them. Alone: as they were when the visit of the phase began. A path with `*`, `?`, `**` and `{a,b}`,
-    /// relative to the project.
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub unchanged: Option<String>,
+    /// relative to the project, or a group of files (`"@source"`), or a list of these.
+    pub unchanged: Option<PathSource>,
     /// Beside `ok` and the like, in the `requires` of a line: what that call and the one that the line lists have in common.
     /// Every value of the argument on the right is among those of the argument on the left; paths are compared as paths.
     /// `writes` stands for the paths that a call writes.

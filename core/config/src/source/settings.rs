@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::budget::{AccessSource, BudgetSource};
 use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
+use super::group::GroupSource;
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
 use super::rules::RulesSource;
@@ -26,6 +27,8 @@ pub struct SettingsSource {
     pub locked: bool,
     /// The minimum strictness for calls that no line lists.
     pub unlisted: Option<UnlistedSource>,
+    /// Groups of files for every skill, by name, and changes to the shipped ones: `tests: {add: "e2e/**"}`.
+    pub groups: BTreeMap<String, GroupSource>,
     /// The calls that every phase of every skill forbids.
     pub global_forbidden: Vec<MatcherSource>,
     /// Which calls the platform need not ask its user about, where it lets the guard say so. Of several levels `never`

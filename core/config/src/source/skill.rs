@@ -10,6 +10,7 @@ use super::choices::{
     DenialTextSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, ModeSource, OnViolationSource,
     ScopeSource,
 };
+use super::group::GroupSource;
 use super::matcher::MatcherSource;
 use super::phase::PhaseSource;
 use super::unlisted::UnlistedRuleSource;
@@ -72,6 +73,9 @@ pub struct SkillSource {
     /// Labels and sample arguments of tools, by pattern.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolSource>,
+    /// Groups of files for this skill, by name. `"@NAME"` stands for one wherever a path stands.
+    #[serde(default)]
+    pub groups: BTreeMap<String, GroupSource>,
     /// The calls that every phase allows, beside its own.
     #[serde(default)]
     pub allowed: Vec<MatcherSource>,

@@ -61,7 +61,7 @@ fn the_exhaustive_configs_have_every_key_of_the_schemas() {
         keys(&schema, &mut known);
         // What settings say of a matcher is the same as in a skill, and shown there.
         let matcher_keys = [
-            "args", "agent", "begins", "contains", "executes", "one_of", "present", "reads", "server", "skill",
+            "args", "agent", "begins", "contains", "does", "executes", "one_of", "present", "reads", "server", "skill",
             "starts", "writes",
         ];
         for key in known.iter().filter(|key| kind == Kind::Skill || !matcher_keys.contains(&key.as_str())) {

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 
 use super::World;
 use crate::content::Content;
-use crate::glob::{choices, lies_below, path_fits};
+use crate::glob::{self, Glob};
 use crate::state::{OpenCall, State};
 
 impl World<'_> {
@@ -39,14 +39,15 @@ impl World<'_> {
 
     /// What a proof lacks where such a call goes on.
     pub(super) fn going_on(&self, content: &Content) -> Option<String> {
-        self.may_change(content).then(|| format!(", as a call goes on that may change `{}`", content.text))
+        self.may_change(content).then(|| format!(", as a call goes on that may change {}", glob::quoted(&content.text)))
     }
 }
 
 /// Whether one of these paths is a file of the content, or a folder around one.
 fn is_among(paths: &[String], content: &Content) -> bool {
-    let writes = |pattern: &String| {
-        paths.iter().any(|path| path == "/" || path_fits(pattern, path) || lies_below(pattern, path))
-    };
-    !paths.is_empty() && choices(&content.text).iter().any(writes)
+    if paths.is_empty() {
+        return false;
+    }
+    let files = Glob::from(content.text.as_str());
+    paths.iter().any(|path| path == "/" || files.fits(path) || files.lies_below(path))
 }

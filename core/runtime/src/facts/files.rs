@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 use phasegate_core::FactValue;
-use phasegate_core::glob;
+use phasegate_core::glob::{self, Glob};
 use phasegate_store::digest::sha256_hex;
 
 use super::budget::Budget;
@@ -41,7 +41,9 @@ impl FactSource for Files {
         let mut look = Look { budget: Budget::begin(), found: BTreeMap::new() };
         let patterns = glob::choices(pattern);
         let bases: BTreeSet<&str> = patterns.iter().map(|pattern| base(pattern)).collect();
-        let selects = |path: &str| patterns.iter().any(|pattern| selects(pattern, path));
+        let group = Glob::from(pattern.as_str());
+        let of_pattern = |path: &str| patterns.iter().any(|pattern| selects(pattern, path));
+        let selects = |path: &str| if group.group().is_some() { group.fits(path) } else { of_pattern(path) };
         for at in bases {
             if look.below(world.root, at, &selects).is_none() {
                 return FactValue::Unknown;

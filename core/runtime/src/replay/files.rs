@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Access, PathUse, UNKNOWN};
 use phasegate_core::event::EventKind;
-use phasegate_core::glob::path_fits;
+use phasegate_core::glob::{Glob, path_fits};
 use phasegate_core::{Event, FactKey, FactValue, Facts, Policy, is_secret_path};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
@@ -114,7 +114,8 @@ impl Files {
         let args = key.args();
         if key.source() == "files" {
             let pattern = args.as_str().filter(|_| self.live.is_none())?;
-            let changed = self.changes.iter().filter(|(path, _)| path_fits(pattern, path));
+            let selected = Glob::from(pattern);
+            let changed = self.changes.iter().filter(|(path, _)| selected.fits(path));
             return Some(FactValue::Known(json!(changed.collect::<BTreeMap<_, _>>())));
         }
         if matches!(key.source(), "contents" | "counts") {

@@ -86,7 +86,7 @@ fn parts(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// The names in the name of a server, in lower case: also `prod` and `db` of `prodDb`.
-pub(super) fn of_server(server: &str) -> Vec<String> {
+pub(crate) fn of_server(server: &str) -> Vec<String> {
     let letters: Vec<char> = server.chars().collect();
     let mut spaced = String::new();
     for (at, letter) in letters.iter().enumerate() {

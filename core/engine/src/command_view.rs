@@ -1,19 +1,28 @@
-//! A simple command as rules see it.
+//! What is known of a simple command: its words, its options, and what it does. Rules and matchers ask for it.
+
+mod names;
+mod options;
+mod sending;
+mod effects;
 
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use phasegate_rules::{Piece, Shape, Value};
+use phasegate_rules::{Piece, Shape, Truth, Value};
 
-use super::effects::{Effects, Seen, Table, bounded};
-use super::names::Names;
-use super::options::Options;
-use super::sending::may_send;
+use self::effects::GENTLE;
+pub use self::effects::WORDS;
+use self::effects::{Effects, Seen, bounded};
+use self::names::Names;
+pub(crate) use self::names::of_server;
+use self::options::Options;
+use self::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::npm;
+use crate::runner::started;
 use crate::shell_word::quoted;
-use crate::words::{is_flag, is_of_system, is_plain};
+use crate::words::{is_flag, is_of_system, is_plain, is_plain_but};
 
 /// Commands that give those after them in a line variables.
 const EXPORTS: [&str; 3] = ["export", "declare", "typeset"];
@@ -22,9 +31,9 @@ const EXPORTS: [&str; 3] = ["export", "declare", "typeset"];
 const ENV: &str = "env";
 
 /// What of a command is no text of the call itself.
-pub(super) struct Words {
+pub(crate) struct Words {
     /// The command as one text; `None`: a word of it is not known.
-    pub(super) text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The assignments before it, and those that the line exports before it, as one text; `None`: a value is not known.
     environment: Option<String>,
     /// The names of the variables in it.
@@ -41,7 +50,7 @@ pub(super) struct Words {
 
 impl Words {
     /// Them, of a command after these in its line.
-    pub(super) fn of(command: &SimpleCommand, before: &[SimpleCommand]) -> Self {
+    pub(crate) fn of(command: &SimpleCommand, before: &[SimpleCommand]) -> Self {
         let known = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
         let words: Option<Vec<String>> = command.words.iter().map(known).collect();
         let text = words.map(|words| {
@@ -86,7 +95,7 @@ impl Words {
     }
 
     /// What it does.
-    fn effects<'a>(&'a self, command: &'a SimpleCommand, table: &Table) -> Effects {
+    fn effects<'a>(&'a self, command: &'a SimpleCommand) -> Effects {
         let brought = || command.alias.then_some(Value::Unknown);
         let word = |(word, value): (&Word, Value<'a>)| if *word == Word::Value { Value::Text("") } else { value };
         let words: Vec<Value<'_>> =
@@ -104,12 +113,13 @@ impl Words {
         let (variables, more_variables) = (self.variables.as_slice(), self.more_variables);
         let (program, options) = (program(command), self.options.value());
         let seen = Seen { command, program, operands, words, options, variables, more_variables };
-        Effects::of(&seen, table).with("send", &sends(command))
+        let tests = Value::Bool(command.tests.is_some() || started(command).is_some());
+        Effects::of(&seen).with("send", &sends(command)).with("test", &tests)
     }
 
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
     /// elsewhere, and for an option that may be given.
-    pub(super) fn value<'a>(&'a self, command: &'a SimpleCommand, table: &Table) -> Value<'a> {
+    pub(crate) fn value<'a>(&'a self, command: &'a SimpleCommand) -> Value<'a> {
         // What stands before the program, and where its output goes, are no part of the text.
         let text = if is_plain(command) { Value::Text } else { Value::Maybe };
         let brought = || command.alias.then_some(Value::Unknown);
@@ -117,7 +127,7 @@ impl Words {
             ("program", program(command)),
             ("subcommand", subcommand(command)),
             ("words", Value::set(self.after(command).chain(brought()))),
-            ("does", self.effects(command, table).value()),
+            ("does", self.effects(command).value()),
             ("options", self.options.value()),
             ("text", self.text.as_deref().map_or(Value::Unknown, text)),
             ("verdict", Value::Text(verdict(command.verdict))),
@@ -130,8 +140,15 @@ impl Words {
     }
 }
 
+/// Whether a command, after these in its line, does what a word says.
+pub(crate) fn does(command: &SimpleCommand, before: &[SimpleCommand], word: &str) -> Truth {
+    let found = Words::of(command, before).effects(command).truth(word);
+    // A variable, or a file that it writes, may make another thing of what it does by itself.
+    if is_plain_but(command, true) || !GENTLE.contains(&word) { found } else { found.min(Truth::Unknown) }
+}
+
 /// The command of a line that runs none.
-pub(super) fn none<'a>() -> Value<'a> {
+pub(crate) fn none<'a>() -> Value<'a> {
     let empty = || Value::Text("");
     Value::record(vec![
         ("program", empty()),
@@ -208,7 +225,7 @@ fn program(command: &SimpleCommand) -> Value<'_> {
         Some(Word::Unknown | Word::Value) => Value::Unknown,
         Some(Word::Known(text)) => {
             let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
-            if bare(text).1 && is_plain(command) { Value::Text(name) } else { Value::Maybe(name) }
+            if bare(text).1 && is_plain_but(command, true) { Value::Text(name) } else { Value::Maybe(name) }
         }
     }
 }

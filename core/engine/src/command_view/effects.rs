@@ -6,6 +6,7 @@
 //! * `push`: the next operand; `*` stands in it for any letters. `pr|mr`: one of these.
 //! * `-f|--force`: an option. `$GIT_*`: a variable of its environment.
 //! * `~+*`: any word that is so. `=+*`: any word that is surely so.
+//! * `%-q|--quiet`: no other options are given than these.
 //! * `!` before one of these: it is not there. Nothing: any words.
 //!
 //! `runs` says that a program stands among the words, which is looked up in its turn; `runs_first`, that it is the first of them.
@@ -23,11 +24,37 @@ use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::glob::text_fits;
 
 const TABLE: &str = include_str!("../../programs/effects.txt");
+/// What may stand between a launcher and the program that it runs.
+const LEADING: [&str; 10] = ["exec", "run", "-m", "dlx", "x", "tool", "--", "-y", "--yes", "--no-install"];
 const RUNS: &str = "runs";
 const RUNS_FIRST: &str = "runs_first";
 const READ: &str = "read";
 const OPERATE: &str = "operate";
 const PRINT_SECRET: &str = "print_secret";
+/// The words for what a command does, as `docs/admission-rules.md` explains them.
+pub const WORDS: [&str; 21] = [
+    "read",
+    "send",
+    "push",
+    "push_tag",
+    "force_push",
+    "remove_ref",
+    "push_settings",
+    "tag",
+    "retag",
+    "publish",
+    "deploy",
+    "operate",
+    "request",
+    "migrate",
+    "database",
+    "print_secret",
+    "format",
+    "lint",
+    "vcs",
+    "install",
+    "test",
+];
 /// The most words of a command that are looked at for its subcommands; what follows may be any.
 const MAX_OPERANDS: usize = 64;
 /// The most programs among the words of a launcher that are looked at. With more of them it may do anything.
@@ -38,15 +65,13 @@ fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLE.trim_end().split("\n\n").filter(|block| !block.starts_with('#')).filter_map(|block| block.split_once('\n'))
 }
 
-/// The rows of each program.
-#[derive(Default)]
-pub(super) struct Table(BTreeMap<&'static str, &'static str>);
-
-impl Table {
-    pub(super) fn shipped() -> Self {
-        Self(blocks().flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows))).collect())
-    }
+/// The rows of a program, with its name as the table has it.
+fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
+    blocks().find_map(|(names, rows)| Some((names.split_whitespace().find(|one| *one == name)?, rows)))
 }
+
+/// What is no harm: it is taken for granted only where the program surely does it and nothing else.
+pub(super) const GENTLE: [&str; 7] = ["read", "format", "lint", "vcs", "install", "test", "tag"];
 
 /// A command, as rows of the table see it.
 pub(super) struct Seen<'a> {
@@ -69,17 +94,17 @@ pub(super) struct Seen<'a> {
 pub(super) struct Effects(BTreeMap<&'static str, Truth>);
 
 impl Effects {
-    pub(super) fn of(seen: &Seen<'_>, table: &Table) -> Self {
+    pub(super) fn of(seen: &Seen<'_>) -> Self {
         let mut effects = Self::default();
         let (name, most) = match seen.program {
             Value::Text(name) => (Some(name), Truth::Yes),
             Value::Maybe(name) => (Some(name), Truth::Unknown),
             _ => (None, Truth::Unknown),
         };
-        let own = name.and_then(|name| table.0.get(name));
+        let own = name.and_then(rows_of).map(|(_, rows)| rows);
         match name {
             Some(_) => effects.take(own, seen, most),
-            None => effects.take_all(seen, table),
+            None => effects.take_all(seen),
         }
         let reads = seen.command.verdict == Verdict::Read;
         let runs = effects.0.remove(RUNS);
@@ -88,16 +113,16 @@ impl Effects {
             effects.0.retain(|word, _| *word == PRINT_SECRET);
             effects.0.insert(READ, Truth::Yes);
         } else if runs.is_some() || (own.is_none() && seen.command.verdict >= Verdict::Execute) {
-            effects.take_inner(seen, table, runs.unwrap_or(Truth::Unknown));
+            effects.take_inner(seen, runs.unwrap_or(Truth::Unknown));
             if first.is_some() {
-                effects.take_all(&seen.inner(1, &Options::of(seen.command)), table);
+                effects.take_all(&seen.inner(1, &Options::of(seen.command)));
             }
         }
         effects
     }
 
     /// What the rows say that hold.
-    fn take(&mut self, rows: Option<&&'static str>, seen: &Seen<'_>, most: Truth) {
+    fn take(&mut self, rows: Option<&'static str>, seen: &Seen<'_>, most: Truth) {
         for (pattern, words) in rows.into_iter().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= ")) {
             let holds = seen.holds(pattern).min(most);
             // What may only read may as well not.
@@ -107,8 +132,8 @@ impl Effects {
     }
 
     /// What the rows say that may hold of a program that is not known.
-    fn take_all(&mut self, seen: &Seen<'_>, table: &Table) {
-        for row in table.0.values().flat_map(|rows| rows.lines()) {
+    fn take_all(&mut self, seen: &Seen<'_>) {
+        for row in blocks().flat_map(|(_, rows)| rows.lines()) {
             let Some((pattern, words)) = row.split_once("= ") else { continue };
             let tells = pattern.split_whitespace().nth(1).is_some() || words == OPERATE;
             if tells && seen.holds(pattern) != Truth::No {
@@ -124,18 +149,18 @@ impl Effects {
     }
 
     /// What the programs do that stand among the words of one that may run them.
-    fn take_inner(&mut self, seen: &Seen<'_>, table: &Table, most: Truth) {
+    fn take_inner(&mut self, seen: &Seen<'_>, most: Truth) {
         let all = &seen.command.words;
         let program = |(at, word): (usize, &Word)| {
             let Word::Known(text) = word else { return None };
             let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
             // A package or an image may have a version: `prisma@5`, `kubectl:1.30`, `git@sha256:...`.
             let name = name.split(['@', ':']).next().filter(|name| !name.is_empty()).unwrap_or(name);
-            table.0.get_key_value(name).map(|(name, rows)| (at, *name, rows))
+            rows_of(name).map(|(name, rows)| (at, name, rows))
         };
         let programs: Vec<_> = all.iter().enumerate().skip(1).filter_map(program).take(MAX_INNER + 1).collect();
         if programs.len() > MAX_INNER {
-            let rows = table.0.values().flat_map(|rows| rows.lines()).filter_map(|row| row.split_once("= "));
+            let rows = blocks().flat_map(|(_, rows)| rows.lines()).filter_map(|row| row.split_once("= "));
             rows.flat_map(|(_, words)| words.split_whitespace()).for_each(|word| self.add(word, Truth::Unknown));
             self.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
             return;
@@ -148,7 +173,14 @@ impl Effects {
             let mut found = Self::default();
             found.take(Some(rows), &inner, most);
             found.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
-            found.0.into_iter().for_each(|(word, truth)| self.add(word, truth));
+            // Another word may be the program, and this one an argument of it.
+            let first = all
+                .iter()
+                .take(at)
+                .skip(1)
+                .all(|word| matches!(word, Word::Known(text) if LEADING.contains(&text.as_str())));
+            let most = |word: &str| if first || !GENTLE.contains(&word) { Truth::Yes } else { Truth::Unknown };
+            found.0.into_iter().for_each(|(word, truth)| self.add(word, truth.min(most(word))));
         }
     }
 
@@ -160,6 +192,11 @@ impl Effects {
             _ => self.add(word, Truth::Unknown),
         }
         self
+    }
+
+    /// Whether it does what a word says.
+    pub(super) fn truth(&self, word: &str) -> Truth {
+        self.0.get(word).copied().unwrap_or(Truth::No)
     }
 
     /// Them, as a set.
@@ -199,6 +236,7 @@ impl<'a> Seen<'a> {
                 Some(("~", word)) => self.has(word),
                 Some(("=", word)) => Truth::of(self.has(word) == Truth::Yes),
                 Some(("$", name)) => self.has_variable(name),
+                Some(("%", options)) => self.has_no_other(options),
                 _ if denied => stands(&[token], &self.operands, false),
                 _ => {
                     operands.push(token);
@@ -218,6 +256,23 @@ impl<'a> Seen<'a> {
         let Value::Set(given) = &self.options else { return Truth::Unknown };
         let is_given = |option| given.iter().map(|given| given.equals(&Value::Text(option))).max();
         options.split('|').filter_map(is_given).max().unwrap_or(Truth::No)
+    }
+
+    /// Whether all of its options are among these, with or without values, and several letters behind one dash.
+    fn has_no_other(&self, options: &str) -> Truth {
+        let is_one = |option: &str| options.split('|').any(|one| one == option);
+        let fits = |word: &Value<'_>| match word {
+            Value::Text(text) if text.len() < 2 || !text.starts_with('-') => Truth::Yes,
+            Value::Text(text) => {
+                let name = text.split_once('=').map_or(*text, |(name, _)| name);
+                let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+                let all = !letters.is_empty()
+                    && letters.chars().all(|letter| is_one(&['-', letter].iter().collect::<String>()));
+                Truth::of(is_one(name) || all)
+            }
+            _ => Truth::Unknown,
+        };
+        self.words.iter().map(fits).min().unwrap_or(Truth::Yes)
     }
 
     fn has_variable(&self, names: &str) -> Truth {
@@ -294,35 +349,17 @@ fn not(truth: Truth) -> Truth {
 mod tests {
     use super::*;
 
-    /// The words, as `docs/admission-rules.md` explains them.
-    const WORDS: [&str; 18] = [
-        "read",
-        "send",
-        "push",
-        "push_tag",
-        "force_push",
-        "remove_ref",
-        "push_settings",
-        "tag",
-        "retag",
-        "publish",
-        "deploy",
-        "operate",
-        "request",
-        "migrate",
-        "database",
-        "print_secret",
-        RUNS,
-        RUNS_FIRST,
-    ];
-
     #[test]
     fn the_table_names_each_program_once_and_uses_known_words() {
         let names: Vec<&str> = blocks().flat_map(|(names, _)| names.split_whitespace()).collect();
-        assert_eq!(names.len(), Table::shipped().0.len(), "a program has two blocks");
+        let different: alloc::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(names.len(), different.len(), "a program has two blocks");
         for row in blocks().flat_map(|(_, rows)| rows.lines()) {
             let (pattern, words) = row.split_once("= ").unwrap();
-            assert!(words.split_whitespace().all(|word| WORDS.contains(&word)), "{row}");
+            assert!(
+                words.split_whitespace().all(|word| WORDS.contains(&word) || [RUNS, RUNS_FIRST].contains(&word)),
+                "{row}"
+            );
             let is_token = |token: &str| token.split('|').all(|one| !one.is_empty());
             assert!(pattern.split_whitespace().all(is_token), "{row}");
         }
