@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use phasegate_core::test_report::TestReport;
+use serde_json::Value;
 
 use crate::frame::Message;
 
@@ -36,6 +37,8 @@ pub struct Recorded {
     pub call: String,
     /// The canonical name of its tool, where this says it.
     pub tool: Option<String>,
+    /// The arguments that the agent gave it, where this says them.
+    pub input: Option<Value>,
     /// How it ended; `None` where this says only that it was made.
     pub end: Option<RecordedEnd>,
     /// When it was recorded, as RFC 3339 writes it, where that is said.

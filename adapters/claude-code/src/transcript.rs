@@ -44,14 +44,15 @@ pub(crate) fn read(host: &Host, line: &str) -> Vec<Recorded> {
         "tool_use" => {
             let named = tools::canonical(host.own, text(block, "name")?.to_owned(), None);
             let call = text(block, "id")?.to_owned();
-            Some(Recorded { call, tool: Some(named.tool), end: None, at: at.clone() })
+            let input = block.get("input").cloned();
+            Some(Recorded { call, tool: Some(named.tool), input, end: None, at: at.clone() })
         }
         "tool_result" => {
             let is_error = block.get("is_error").and_then(Value::as_bool) == Some(true);
             let said = said(block.get("content").unwrap_or(&Value::Null));
             let call = text(block, "tool_use_id")?.to_owned();
             let end = if denied { NOT_RUN } else { end(is_error, &said, kept) };
-            Some(Recorded { call, tool: None, end: Some(end), at: at.clone() })
+            Some(Recorded { call, tool: None, input: None, end: Some(end), at: at.clone() })
         }
         _ => None,
     };
@@ -70,7 +71,8 @@ pub(crate) fn told(host: &Host, message: &Message) -> Vec<Recorded> {
             None => answer.is_array() || answer.is_object(),
         };
         let end = RecordedEnd { ran, passed: None, tests: None };
-        Some(Recorded { call: text(call, "tool_use_id")?.to_owned(), tool: Some(named.tool), end: Some(end), at: None })
+        let (id, input) = (text(call, "tool_use_id")?.to_owned(), call.get("tool_input").cloned());
+        Some(Recorded { call: id, tool: Some(named.tool), input, end: Some(end), at: None })
     };
     calls.iter().filter_map(one).collect()
 }
@@ -156,6 +158,7 @@ mod tests {
             assert_eq!(read(&HOST, line), [], "{line}");
         }
         let call = read(&HOST, r#"{"message":{"content":[{"type":"tool_use","id":"t","name":"Task","input":{}}]}}"#);
-        assert_eq!(call, [Recorded { call: "t".into(), tool: Some("Agent".into()), end: None, at: None }]);
+        let (tool, input) = (Some("Agent".into()), Some(serde_json::json!({})));
+        assert_eq!(call, [Recorded { call: "t".into(), tool, input, end: None, at: None }]);
     }
 }

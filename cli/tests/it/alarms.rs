@@ -223,8 +223,8 @@ fn another_end_than_was_told_is_an_alarm() {
     for (told_ok, content, is_error) in [(true, "Exit code 1\n1 failed", true), (false, "fine", false)] {
         let recorded = Recorded::new();
         recorded.start("s");
-        let (input, fields) = (json!({"command": "cargo test"}), |fields: Value| {
-            let mut all = json!({"tool_name": "Bash", "tool_input": {"command": "cargo test"}, "tool_use_id": "t1"});
+        let (input, fields) = (json!({"command": "true"}), |fields: Value| {
+            let mut all = json!({"tool_name": "Bash", "tool_input": {"command": "true"}, "tool_use_id": "t1"});
             all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
             all
         });
@@ -298,4 +298,46 @@ fn a_transcript_that_is_gone_or_shorter_is_told_and_holds_nothing_up() {
     assert!(text.contains("record of session `s` is gone"), "{text}");
     let edit = recorded.world.call("s", "t2", "Edit", json!({"file_path": "notes.md"}));
     assert!(!matches!(reply(&edit), Reply::Denied(_)), "{edit:?}");
+}
+
+#[test]
+fn a_call_that_was_made_with_other_arguments_is_an_alarm() {
+    let home_path = "/h/notes.md";
+    for (tool, asked, made, is_other) in [
+        ("Bash", json!({"command": "ls"}), json!({"command": "rm -rf src"}), true),
+        ("Bash", json!({"command": "/bin/x ls"}), json!({"command": "ls"}), true),
+        ("Bash", json!({"command": "ls", "timeout": 5}), json!({"command": "ls", "description": "d"}), false),
+        ("Read", json!({"file_path": home_path, "limit": 1}), json!({"file_path": "~/notes.md", "limit": "1"}), false),
+        ("Read", json!({"file_path": home_path}), json!({"file_path": "/h/x/../notes.md"}), false),
+        ("Read", json!({"file_path": home_path}), json!({"file_path": "/h/secret.md"}), true),
+        (
+            "Bash",
+            json!({"command": "echo ".to_owned() + &"a".repeat(5000)}),
+            json!({"command": "echo ".to_owned() + &"a".repeat(5000)}),
+            false,
+        ),
+        (
+            "Bash",
+            json!({"command": "echo ".to_owned() + &"a".repeat(5000)}),
+            json!({"command": "echo ".to_owned() + &"b".repeat(5000)}),
+            true,
+        ),
+    ] {
+        let recorded = Recorded::new();
+        recorded.start("s");
+        recorded.world.call("s", "t1", tool, asked.clone());
+        let call = json!({"type": "tool_use", "id": "t1", "name": tool, "input": made});
+        let line =
+            json!({"type": "assistant", "timestamp": "2099-01-01T00:00:00.000Z", "message": {"content": [call]}});
+        recorded.add(&recorded.file("s"), &format!("{line}\n"));
+        let result = lines("t1", "x", false, "2099-01-01T00:00:00.000Z");
+        recorded.add(&recorded.file("s"), &format!("{}\n", result.lines().nth(1).unwrap()));
+        let text = recorded.stop("s");
+        let what = "ran, and the guard was asked about other arguments of it";
+        assert_eq!(text.contains(what), is_other, "{tool} {is_other}: {text}");
+        let verified = recorded.world.phasegate(&["audit", "verify"]).output().unwrap();
+        let verified = String::from_utf8(verified.stdout).unwrap();
+        assert_eq!(verified.contains(what), is_other, "{tool} {is_other}: {verified}");
+        assert_eq!(verified.contains("ran-unguarded"), is_other, "{tool} {is_other}: {verified}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Alarms: what a client's own record, or an end that the guard was told of, says against what the guard decided (rules 8).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use phasegate_core::test_report::TestReport;
@@ -36,6 +38,8 @@ pub enum Past {
     Unasked,
     /// A call ran that the guard denied.
     Denied,
+    /// A call was made with other arguments than the guard decided it with.
+    Altered,
     /// The guard was told another end of a call than the client recorded.
     ToldOtherwise,
     /// The client's record is gone, or shorter than it was.
@@ -63,6 +67,7 @@ impl Alarm {
         match what {
             Past::Unasked => format!("the call `{id}`{of} ran, and the guard was never asked about it"),
             Past::Denied => format!("the call `{id}`{of} ran, although the guard denied it"),
+            Past::Altered => format!("the call `{id}`{of} ran, and the guard was asked about other arguments of it"),
             Past::ToldOtherwise => {
                 format!(
                     "the guard was told another end of the call `{id}`{of} than the client recorded, as where a hook or a \
@@ -100,6 +105,13 @@ pub struct JudgedCall {
     /// What was told of its end, where it ran a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<ToldEnd>,
+    /// The digest of the arguments that it was let through with.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub input: String,
+    /// The texts among the arguments that it was decided with, by name, where a journal was asked: a path as it is, of others
+    /// the beginning of the digest.
+    #[serde(skip)]
+    pub given: BTreeMap<String, String>,
 }
 
 impl JudgedCall {
@@ -125,7 +137,10 @@ pub(crate) fn note(judged: &mut Vec<JudgedCall>, call: &JudgedCall, most: usize)
     match judged.iter_mut().find(|one| one.id == call.id) {
         Some(known) => match &call.told {
             Some(told) => known.told = Some(told.clone()),
-            None => known.denied &= call.denied,
+            None => {
+                known.denied &= call.denied;
+                (known.input, known.given) = (call.input.clone(), call.given.clone());
+            }
         },
         None if call.told.is_some() => {}
         None => {

@@ -6,14 +6,18 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::Recorded;
 use phasegate_core::Effect;
 use phasegate_core::event::Outcome as End;
+use phasegate_core::redacted::digest;
 use phasegate_core::test_report::TestReport;
+use phasegate_core::tool::BASH;
 use phasegate_formats::journal::Record;
+use phasegate_store::digest::sha256_hex;
 use phasegate_store::scan::Scan;
 use phasegate_store::store::Store;
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::alarm::{Alarm, JudgedCall, Past, ToldEnd, note};
+use crate::bounds::MAX_PATH_BYTES;
 use crate::snapshot::{SessionChange, SessionSnapshot};
 
 /// The decisions of a session, and where others are.
@@ -47,6 +51,7 @@ impl Comparison<'_> {
             let what = match judged.get(&one.call) {
                 None if end.ran && !self.asked_elsewhere(&one.call) => Past::Unasked,
                 Some(call) if call.denied && end.ran => Past::Denied,
+                Some(call) if end.ran && self.is_altered(call, one) => Past::Altered,
                 Some(JudgedCall { told: Some(told), .. }) if differs(told, end.passed, end.tests.as_deref()) => {
                     Past::ToldOtherwise
                 }
@@ -70,6 +75,26 @@ impl Comparison<'_> {
         found
     }
 
+    /// Whether arguments that the client recorded are others than the guard was asked about. Clients add arguments that have a
+    /// usual value, and write paths out: where not all is the same, the journal says what was asked. A name that one side lacks
+    /// says nothing, and of a path only its end counts.
+    fn is_altered(&self, call: &JudgedCall, recorded: &Recorded) -> bool {
+        let Some(input) = recorded.input.as_ref().filter(|input| digest(input) != call.input) else { return false };
+        // What comes from the journal has all of it already.
+        let of_journal = || self.in_journal(&self.own, &BTreeSet::from([call.id.as_str()]));
+        let kept = if call.input.is_empty() { vec![call.clone()] } else { of_journal() };
+        let Some(call) = kept.first() else { return false };
+        let is_shells = recorded.tool.as_deref() == Some(BASH);
+        let same = |text: &str, known: &String| {
+            known == text
+                || given(Some(&json!({"": text}))).values().eq([known])
+                || (!is_shells && known.starts_with('/') && Path::new(known).file_name() == Path::new(text).file_name())
+        };
+        let fields = input.as_object().into_iter().flatten();
+        let mut texts = fields.filter_map(|(name, value)| Some((value.as_str()?, call.given.get(name)?)));
+        texts.any(|(text, known)| !same(text, known))
+    }
+
     fn asked_elsewhere(&self, id: &str) -> bool {
         self.others.iter().any(|journal| !self.in_journal(journal, &BTreeSet::from([id])).is_empty())
     }
@@ -86,7 +111,7 @@ pub(crate) fn judged_in(record: &Record<SessionChange>, strict: bool) -> Option<
                 Some(decision) => decision.effect == Effect::Deny,
                 None => strict && record.entry.problem.is_some(),
             };
-            Some(JudgedCall { id, denied, told: None })
+            Some(JudgedCall { denied, given: given(event.get("input")), ..JudgedCall::allowed(&id) })
         }
         "tool_result" => {
             let end = part("outcome").and_then(|_| End::deserialize(event.get("outcome")?).ok());
@@ -96,7 +121,7 @@ pub(crate) fn judged_in(record: &Record<SessionChange>, strict: bool) -> Option<
                 _ => return None,
             };
             let tests = event.get("tests").and_then(|tests| Vec::deserialize(tests).ok()).unwrap_or_default();
-            Some(JudgedCall { id, denied: false, told: Some(ToldEnd { passed, tests }) })
+            Some(JudgedCall { told: Some(ToldEnd { passed, tests }), ..JudgedCall::allowed(&id) })
         }
         _ => None,
     }
@@ -107,4 +132,21 @@ fn differs(told: &ToldEnd, passed: Option<bool>, tests: Option<&[TestReport]>) -
     let of = |report: &TestReport| (report.runner, report.passed, report.failed, report.broken);
     let other = |tests: &[TestReport]| !tests.iter().map(of).eq(told.tests.iter().map(of));
     passed.is_some_and(|passed| passed != told.passed) || tests.is_some_and(other)
+}
+
+/// How much of a digest is kept of an argument.
+const KEPT: usize = 16;
+
+/// The texts among the arguments of a call, as [`JudgedCall::given`] has them. What a record has only the digest of is the same.
+fn given(input: Option<&Value>) -> BTreeMap<String, String> {
+    let short = |digest: &str| digest.chars().take(KEPT).collect();
+    let kept = |value: &Value| match value {
+        Value::String(text) if text.starts_with('/') && text.len() <= MAX_PATH_BYTES && !text.contains('\n') => {
+            Some(text.clone())
+        }
+        Value::String(text) => Some(short(&sha256_hex(text.as_bytes()))),
+        other => other.get("sha256").and_then(Value::as_str).map(short),
+    };
+    let fields = input.and_then(Value::as_object).into_iter().flatten();
+    fields.filter_map(|(name, value)| Some((name.clone(), kept(value)?))).collect()
 }

@@ -115,17 +115,18 @@ impl ReadRecord {
     }
 }
 
-/// The calls that ended since then, each with the name of its tool where that is known.
+/// The calls that ended since then, each with its tool and arguments where these are known.
 fn ended(found: Vec<Recorded>, since: i64) -> Vec<Recorded> {
-    let made: Vec<&Recorded> = found.iter().filter(|one| one.end.is_none()).collect();
-    let tools: BTreeMap<String, String> =
-        made.iter().filter_map(|one| Some((one.call.clone(), one.tool.clone()?))).collect();
+    let (ended, made): (Vec<Recorded>, Vec<Recorded>) = found.into_iter().partition(|one| one.end.is_some());
+    let made: BTreeMap<String, Recorded> = made.into_iter().map(|one| (one.call.clone(), one)).collect();
     let at = |one: &Recorded| one.at.as_deref().and_then(milliseconds);
-    let times: BTreeMap<String, i64> =
-        made.iter().copied().filter_map(|one| Some((one.call.clone(), at(one)?))).collect();
-    let is_old = |one: &Recorded| times.get(&one.call).copied().or_else(|| at(one)).is_some_and(|at| at < since);
-    let ended: Vec<Recorded> = found.into_iter().filter(|one| one.end.is_some() && !is_old(one)).collect();
-    ended.into_iter().map(|one| Recorded { tool: one.tool.or_else(|| tools.get(&one.call).cloned()), ..one }).collect()
+    let is_old = |one: &Recorded| made.get(&one.call).and_then(at).or_else(|| at(one)).is_some_and(|at| at < since);
+    let with = |one: Recorded| {
+        let begun = made.get(&one.call);
+        let (tool, input) = begun.map(|begun| (begun.tool.clone(), begun.input.clone())).unwrap_or_default();
+        Recorded { tool: one.tool.or(tool), input: one.input.or(input), ..one }
+    };
+    ended.into_iter().filter(|one| !is_old(one)).map(with).collect()
 }
 
 /// How long a regular file is.
@@ -200,7 +201,8 @@ mod tests {
             let (call, at) = line.split_once(' ').unwrap_or((line, ""));
             let end = RecordedEnd { ran: true, passed: None, tests: None };
             let at = Some(at.to_owned()).filter(|at| !at.is_empty());
-            let all = (!call.is_empty()).then(|| Recorded { call: call.into(), tool: None, end: Some(end), at });
+            let all =
+                (!call.is_empty()).then(|| Recorded { call: call.into(), tool: None, input: None, end: Some(end), at });
             all.into_iter().collect()
         }
     }

@@ -404,7 +404,8 @@ impl SessionSnapshot {
         if let Change::CallOpened(call) = change
             && let Some(id) = &call.id
         {
-            alarm::note(&mut self.judged, &JudgedCall::allowed(id), MAX_JUDGED);
+            let call = JudgedCall { input: call.input.clone(), ..JudgedCall::allowed(id) };
+            alarm::note(&mut self.judged, &call, MAX_JUDGED);
         }
     }
 
@@ -555,7 +556,7 @@ mod tests {
             SessionChange::Watch(Some(WatchMark { number: 1, stamp: "1 2".into(), kept: 3 })),
             SessionChange::Record(None),
             SessionChange::RecordRead(RecordRead { read: 1, others: [("a".into(), 2)].into() }),
-            SessionChange::CallJudged(JudgedCall { id: "t1".into(), denied: true, told: None }),
+            SessionChange::CallJudged(JudgedCall { denied: true, ..JudgedCall::allowed("t1") }),
             SessionChange::HeldNotice(Some("look".into())),
             SessionChange::Engine(engine()),
         ];

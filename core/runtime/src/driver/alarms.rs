@@ -84,7 +84,7 @@ impl Driver<'_> {
     /// through is one that the engine knows.
     pub(super) fn note_judged(&mut self, event: &Event, denied: bool) {
         let call = match &event.kind {
-            EventKind::ToolCall { id: Some(id), .. } if denied => JudgedCall { id: id.clone(), denied, told: None },
+            EventKind::ToolCall { id: Some(id), .. } if denied => JudgedCall { denied, ..JudgedCall::allowed(id) },
             EventKind::ToolResult {
                 id: Some(id),
                 tool: Some(tool),
@@ -93,7 +93,7 @@ impl Driver<'_> {
                 ..
             } if tool == BASH => {
                 let told = ToldEnd { passed: *end == End::Ok, tests: tests.clone() };
-                JudgedCall { id: id.clone(), denied: false, told: Some(told) }
+                JudgedCall { told: Some(told), ..JudgedCall::allowed(id) }
             }
             _ => return,
         };
@@ -155,11 +155,14 @@ impl Driver<'_> {
         })
     }
 
-    /// What the message about the end of a batch alone shows: calls that the guard was never asked about. It does not say
-    /// whether an answer is an error, so nothing else follows from it.
+    /// What the message about the end of a batch alone shows: calls that the guard was never asked about, or that were made
+    /// with other arguments. It does not say whether an answer is an error, so nothing else follows from it.
     fn told_of_batch(&self, adapter: &dyn Adapter, message: &Message) -> Vec<Alarm> {
         let calls = adapter.client_record().map(|record| record.told(message)).unwrap_or_default();
-        self.compare_calls(&calls).into_iter().filter(|alarm| alarm.what == Past::Unasked).collect()
+        self.compare_calls(&calls)
+            .into_iter()
+            .filter(|alarm| matches!(alarm.what, Past::Unasked | Past::Altered))
+            .collect()
     }
 
     /// The record of a session that is new to the guard, from its present end on.
@@ -242,7 +245,7 @@ fn told_end(event: &Event) -> Option<Recorded> {
         _ => true,
     };
     let end = RecordedEnd { ran, passed: None, tests: None };
-    Some(Recorded { call: call.clone(), tool: Some(tool.clone()), end: Some(end), at: None })
+    Some(Recorded { call: call.clone(), tool: Some(tool.clone()), input: None, end: Some(end), at: None })
 }
 
 /// Whether the client has a pause at this event, in which its record is read on.

@@ -85,7 +85,7 @@ impl Driver<'_> {
         self.hold_notice();
         let part = |name: &str| event.get(name).and_then(Value::as_str);
         if let (Some("tool_call"), Some(id)) = (part("event"), part("id")) {
-            let call = JudgedCall { id: id.to_owned(), denied: self.is_closed(), told: None };
+            let call = JudgedCall { denied: self.is_closed(), ..JudgedCall::allowed(id) };
             self.loaded.own.change(SessionChange::CallJudged(call));
         }
         shorten_event(&mut event, &self.loaded.own.snapshot.settings.redact);
