@@ -60,12 +60,10 @@ pub struct SessionTable {
 pub struct ModuleTable {
     /// What the platform calls one.
     pub word: &'static str,
-    /// The folders that may be one; a name `*` stands for any one name.
-    pub folders: &'static [&'static str],
-    /// The file that says that a folder is one, and the word in it.
-    pub sign: &'static str,
-    /// The word in that file.
-    pub says: &'static str,
+    /// The folders below which the platform looks for them, at whatever depth.
+    pub roots: &'static [&'static str],
+    /// The key by which a JSON file names the programs of one, in a list of paths that begin with a dot.
+    pub key: &'static str,
     /// How the names of the files of its programs end.
     pub ends: &'static [&'static str],
     /// How the events begin that only the guard should take.

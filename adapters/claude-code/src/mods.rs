@@ -10,17 +10,14 @@ use crate::settings::{Comments, parse};
 /// What the client loads into itself.
 pub(crate) static MODS: ModuleTable = ModuleTable {
     word: "mod",
-    folders: &[
-        ".claude/skills/*",
-        "~/.claude/skills/*",
-        "~/.claude/dev-mods/*/*",
-        "~/.claude/plugins/cache/*/*",
-        "~/.claude/plugins/cache/*/*/*",
-        "~/.claude/plugins/marketplaces/*",
-        "~/.claude/plugins/marketplaces/*/*/*",
+    roots: &[
+        ".claude/skills",
+        "~/.claude/skills",
+        "~/.claude/dev-mods",
+        "~/.claude/plugins",
+        "~/.claude/cowork_plugins",
     ],
-    sign: "hooks/hooks.json",
-    says: "\"modules\"",
+    key: "modules",
     ends: &["js", "mjs", "cjs", "jsx", "ts", "mts", "tsx"],
     events: &["tool.", "classic.", "process.", "fs.", "plugin.register"],
     check: &["claude", "plugin", "validate"],

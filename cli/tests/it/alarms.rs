@@ -300,6 +300,82 @@ fn a_transcript_that_is_gone_or_shorter_is_told_and_holds_nothing_up() {
     assert!(!matches!(reply(&edit), Reply::Denied(_)), "{edit:?}");
 }
 
+/// Puts a module of the client into a folder: the file that names it, and its program.
+fn module(folder: &Path, program: &str) {
+    fs::create_dir_all(folder.join("hooks")).unwrap();
+    fs::write(folder.join("hooks/hooks.json"), "{\"modules\": [\"./mod.mjs\"]}").unwrap();
+    fs::write(
+        folder.join("hooks/mod.mjs"),
+        format!("export const register = on => {{ on({program}, () => ({{}})) }}\n"),
+    )
+    .unwrap();
+}
+
+/// Places that the client loads modules from: a project, a folder that the client may work in, and the user's home.
+const PLACES: [&str; 7] = [
+    "project/.claude/skills/m",
+    "project/deep/er/.claude/skills/m",
+    "home/.claude/skills/m",
+    "home/.claude/dev-mods/s/m",
+    "home/.claude/plugins/cache/market/m/1.0.0",
+    "home/.claude/plugins/marketplaces/market/plugins/m",
+    "home/.claude/plugins/marketplaces/market/external/deep/m",
+];
+
+#[test]
+fn a_module_that_comes_after_the_first_session_is_an_alarm_until_a_person_accepts_it() {
+    for place in PLACES {
+        let world = World::guarded("block");
+        let here = world.root().join("deep/er");
+        fs::create_dir_all(&here).unwrap();
+        let start =
+            |session: &str| told(&world.frame(session, "SessionStart", json!({"source": "startup", "cwd": here})));
+        let folder = world.home().parent().unwrap().join(place);
+        let known = folder.with_file_name("known");
+        module(&known, "'tool.call'");
+        assert_eq!(start("first"), "", "{place}: what is there at first is accepted");
+        assert_eq!(start("again"), "", "{place}");
+        let edit = json!({"file_path": "notes.md"});
+        for (change, program) in [("new", "'tool.check'"), ("changed", "'\\x74ool.call'")] {
+            module(&folder, program);
+            let session = format!("s-{change}");
+            let text = start(&session);
+            let what = format!("the client's module `{}` is new or was changed", folder.display());
+            assert!(text.contains(&what), "{place}: {text}");
+            world.call(&session, "skill", "Skill", json!({"skill": "careful"}));
+            let read = reply(&world.call(&session, "t1", "Read", edit.clone()));
+            assert!(!matches!(read, Reply::Denied(_)), "{place}: reading goes on");
+            world.ok(&session, "t1", "Read", edit.clone());
+            denied(&world.call(&session, "t2", "Edit", edit.clone()), "ran-unguarded");
+            assert!(start("other").contains(&what), "{place}: the next session, too");
+            assert!(world.run(&["reload"], 0).contains(&what), "{place}");
+            denied(&world.call(&session, "t3", "Edit", edit.clone()), "not-done");
+            assert_eq!(start(&format!("after-{change}")), "", "{place}");
+        }
+    }
+}
+
+#[test]
+fn a_module_that_takes_no_calls_is_told_and_holds_nothing_up() {
+    let world = World::guarded("block");
+    world.start("first");
+    let folder = world.home().join(".claude/skills/m");
+    module(&folder, "'session.start'");
+    let text = told(&world.start("s"));
+    assert!(text.contains(&format!("the client's module `{}` is new", folder.display())), "{text}");
+    assert!(!text.contains("past the guard"), "{text}");
+    world.call("s", "skill", "Skill", json!({"skill": "careful"}));
+    world.call("s", "t1", "Read", json!({"file_path": "notes.md"}));
+    world.ok("s", "t1", "Read", json!({"file_path": "notes.md"}));
+    assert!(!matches!(reply(&world.call("s", "t2", "Edit", json!({"file_path": "notes.md"}))), Reply::Denied(_)));
+    assert!(world.run(&["reload"], 0).contains("is new"));
+    assert_eq!(told(&world.start("t")), "");
+    // What looks like one and is none.
+    fs::write(world.home().join(".claude/skills/data.json"), "{\"modules\": 5, \"a\": \"\\u0041\"}").unwrap();
+    fs::write(world.home().join(".claude/skills/m.mjs"), "on('tool.call')").unwrap();
+    assert_eq!(told(&world.start("u")), "");
+}
+
 #[test]
 fn a_call_that_was_made_with_other_arguments_is_an_alarm() {
     let home_path = "/h/notes.md";

@@ -1,5 +1,8 @@
 //! What a person must accept: policies that ask for less than before, and what went past the guard (rules 4).
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
 use phasegate_adapter::Problem;
 use phasegate_core::{Code, Durability};
 use phasegate_formats::journal::Entry;
@@ -12,6 +15,7 @@ use crate::accepted::Choice;
 use crate::alarm::Alarm;
 use crate::deadline::{Deadline, LIMIT};
 use crate::guard_file::GuardFile;
+use crate::modules::Search;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -20,22 +24,31 @@ use crate::snapshot::{ProjectChange, ProjectSnapshot};
 use crate::strength::Strength;
 
 impl Runtime {
-    /// How much these configs of a project ask for.
+    /// How much these configs of a project ask for, and which programs a client starts or loads in this folder of it.
     #[must_use]
-    pub fn strength(&self, project: &Project, ready: &Ready) -> Strength {
-        Strength::of(ready, Some(definitions(self.platforms.places(), &self.locations.home, &project.root)))
+    pub(crate) fn strength(&self, project: &Project, ready: &Ready, kept: &ProjectSnapshot, from: &Path) -> Strength {
+        Strength::of(ready, Some(self.started(project, kept, from)))
     }
 
-    /// How servers are started otherwise than a person accepted, each as a fragment.
+    /// The servers and modules of the clients, each with its digest.
+    fn started(&self, project: &Project, kept: &ProjectSnapshot, from: &Path) -> BTreeMap<String, String> {
+        let (places, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
+        let mut all = definitions(places, home, root);
+        all.extend(Search { home, root, from, known: kept.known_modules() }.definitions(places));
+        all
+    }
+
+    /// How servers are started, and modules are, otherwise than a person accepted, each as a fragment.
     ///
     /// # Errors
     ///
     /// `state-unreadable`, `state-version`, `state-exposed`: the project's journal cannot be read.
     pub fn other_servers(&self, project: &Project) -> Result<Vec<String>, Problem> {
-        let kept = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state);
-        let Some(before) = kept.and_then(|kept| kept.strength) else { return Ok(Vec::new()) };
-        let servers = definitions(self.platforms.places(), &self.locations.home, &project.root);
-        Ok(Strength { servers: Some(servers), ..before.clone() }.other_servers(&before))
+        let kept =
+            read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state).unwrap_or_default();
+        let Some(before) = &kept.strength else { return Ok(Vec::new()) };
+        let servers = Some(self.started(project, &kept, &project.root));
+        Ok(Strength { servers, ..before.clone() }.others(before, &BTreeSet::new()))
     }
 
     /// What went past the guard in a project and no person has accepted yet, the newest last.
@@ -74,7 +87,7 @@ impl Runtime {
         };
         let Choice { current, texts, .. } = self.offered(project)?;
         let strength = match &current {
-            Current::Ready(ready) => Some(self.strength(project, ready)),
+            Current::Ready(ready) => Some(self.strength(project, ready, &kept, &project.root)),
             Current::Unguarded if project.remembered()?.is_none() => None,
             Current::Unguarded => return Err(gone(project)),
             Current::Invalid { diagnostics, .. } => {

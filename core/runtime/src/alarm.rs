@@ -17,7 +17,7 @@ pub(crate) const MAX_JUDGED: usize = 4;
 pub struct Alarm {
     /// The session.
     pub session: String,
-    /// The platform's id of the call; empty where it is about none.
+    /// The platform's id of the call, or a module's folder; empty where it is about none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The canonical name of its tool; empty where that is not known.
@@ -44,6 +44,8 @@ pub enum Past {
     ToldOtherwise,
     /// The client's record is gone, or shorter than it was.
     RecordLost,
+    /// The client loaded a module that takes calls, and that no person has accepted.
+    Module,
 }
 
 impl Alarm {
@@ -51,6 +53,12 @@ impl Alarm {
     pub(crate) fn of_record(session: &str) -> Self {
         let (id, tool) = (String::new(), String::new());
         Self { session: session.to_owned(), id, tool, what: Past::RecordLost, seen: false }
+    }
+
+    /// That the client of this session loaded a module.
+    pub(crate) fn of_module(session: &str, folder: &str) -> Self {
+        let (id, tool) = (folder.to_owned(), String::new());
+        Self { session: session.to_owned(), id, tool, what: Past::Module, seen: false }
     }
 
     /// Whether evidence of its session is not to be trusted until a person has seen it.
@@ -74,6 +82,9 @@ impl Alarm {
                      module rewrites what tools answer"
                 )
             }
+            Past::Module => format!(
+                "the client's module `{id}` is new or was changed, and can let calls run past the guard or change what it is told"
+            ),
             Past::RecordLost => format!("the client's record of session `{session}` is gone, or shorter than it was"),
         }
     }
@@ -82,8 +93,9 @@ impl Alarm {
 /// Adds an alarm to those that are kept; whether it is new.
 pub(crate) fn add(alarms: &mut Vec<Alarm>, alarm: Alarm) -> bool {
     let same = |one: &Alarm| one.session == alarm.session && one.id == alarm.id && one.what == alarm.what;
-    // A record may be lost again.
-    if alarms.iter().any(|one| same(one) && (alarm.what != Past::RecordLost || !one.seen)) {
+    // A record may be lost again, and a module be changed again.
+    let again = matches!(alarm.what, Past::RecordLost | Past::Module);
+    if alarms.iter().any(|one| same(one) && (!again || !one.seen)) {
         return false;
     }
     alarms.push(alarm);

@@ -64,17 +64,26 @@ pub fn check(event: &Event) -> Result<(), Problem> {
 ///
 /// # Errors
 ///
-/// It is larger, no regular file or not UTF-8, or it cannot be read.
+/// As for [`bytes`]; and it is not UTF-8.
 pub fn read(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(bytes(path, most)?).map_err(io::Error::other)
+}
+
+/// What is in a regular file of at most so many bytes.
+///
+/// # Errors
+///
+/// It is larger or no regular file, or it cannot be read.
+pub fn bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let mut text = String::new();
-    if file.take(most.saturating_add(1)).read_to_string(&mut text)? as u64 > most {
+    let mut bytes = Vec::new();
+    if file.take(most.saturating_add(1)).read_to_end(&mut bytes)? as u64 > most {
         return Err(io::Error::other(format!("it is larger than {most} bytes")));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 fn within(what: &str, bytes: usize, most: usize) -> Result<(), Problem> {

@@ -28,6 +28,7 @@ pub mod ancestors;
 mod sender;
 pub mod connections;
 pub mod servers;
+mod modules;
 pub mod strength;
 pub mod difference;
 pub mod session_index;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use phasegate_adapter::{Adapter, ClientProgram};
+use phasegate_adapter::{Adapter, ClientProgram, ModuleTable};
 
 /// The platforms of this build.
 #[derive(Clone, Default)]
@@ -25,6 +25,8 @@ pub struct PlatformPlaces {
     pub client_keys: Vec<String>,
     /// The platforms' own programs.
     pub clients: Vec<Client>,
+    /// The platforms that load modules into themselves.
+    pub loaders: Vec<Loader>,
 }
 
 /// A program of a platform.
@@ -34,6 +36,21 @@ pub struct Client {
     pub adapter: &'static dyn Adapter,
     /// The program.
     pub program: &'static ClientProgram,
+}
+
+/// A platform that loads modules into itself.
+#[derive(Clone, Copy)]
+pub struct Loader {
+    /// The platform.
+    pub adapter: &'static dyn Adapter,
+    /// What is known of its modules.
+    pub table: &'static ModuleTable,
+}
+
+impl std::fmt::Debug for Loader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.table.fmt(f)
+    }
 }
 
 impl std::fmt::Debug for Client {
@@ -70,6 +87,8 @@ impl Platforms {
             for adapter in &self.adapters {
                 let programs = adapter.installer().programs().iter();
                 all.clients.extend(programs.map(|program| Client { adapter: *adapter, program }));
+                let table = adapter.diagnostics().modules();
+                all.loaders.extend(table.map(|table| Loader { adapter: *adapter, table }));
                 let places = adapter.installer().places();
                 all.skill_folders.extend(places.skill_folders);
                 all.settings.extend(places.settings);

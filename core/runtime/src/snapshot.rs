@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::{Change, state};
@@ -12,13 +13,13 @@ use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED};
+use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED, Past};
 use crate::ancestors::Process;
 use crate::client_records::{ReadRecord, RecordRead};
 use crate::guard_file::GuardFile;
 use crate::policy_store::KeptSettings;
 use crate::session_index::{Rested, SessionIndex};
-use crate::strength::Strength;
+use crate::strength::{Strength, is_module};
 use crate::texts::Accepted;
 
 /// How many checkpoints the project keeps; the oldest go first.
@@ -154,6 +155,14 @@ pub struct ProjectSnapshot {
 }
 
 impl ProjectSnapshot {
+    /// The folders of the modules that were accepted, or that a person is to look at.
+    pub(crate) fn known_modules(&self) -> BTreeSet<PathBuf> {
+        let accepted = self.strength.iter().filter_map(|strength| strength.servers.as_ref()).flat_map(BTreeMap::keys);
+        let waiting =
+            self.alarms.iter().filter(|alarm| alarm.what == Past::Module && !alarm.seen).map(|alarm| &alarm.id);
+        accepted.filter(|name| is_module(name)).chain(waiting).map(PathBuf::from).collect()
+    }
+
     /// What changes when a person has looked at what went past the guard, and at which program answers.
     pub(crate) fn looked_at(&self) -> Vec<ProjectChange> {
         let mut changes = Vec::new();

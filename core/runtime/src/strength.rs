@@ -1,11 +1,13 @@
 //! How much a policy asks for, so that one that asks for less is noticed when a session starts (rules 4).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use phasegate_core::policy::{Approve, LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 use phasegate_store::digest::sha256_hex;
 use serde::{Deserialize, Serialize};
 
+use crate::modules;
 use crate::policy_store::Ready;
 use crate::servers;
 
@@ -30,8 +32,8 @@ pub struct Strength {
     /// Whether calls that only read are approved, so that the user is not asked about them.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub approves_reads: bool,
-    /// The MCP servers that the clients' settings define, each with the digest of how it is started; absent where that was
-    /// not looked at yet.
+    /// The MCP servers that the clients' settings define, each with the digest of how it is started, and by their folders the
+    /// modules that the clients load, each with that of its content; absent where that was not looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<BTreeMap<String, String>>,
 }
@@ -137,13 +139,14 @@ impl Strength {
         more
     }
 
-    /// What a person is told of servers that are not started as they were `before`, each as a fragment.
+    /// What a person is told of servers and modules that are not as they were `before`, without some, each as a fragment.
     #[must_use]
-    pub fn other_servers(&self, before: &Self) -> Vec<String> {
-        self.unproven(before).map(|(name, is_new)| servers::notice(name, is_new)).collect()
+    pub fn others(&self, before: &Self, without: &BTreeSet<String>) -> Vec<String> {
+        let told = |(name, is_new)| if is_module(name) { modules::notice } else { servers::notice }(name, is_new);
+        self.unproven(before).filter(|(name, _)| !without.contains(*name)).map(told).collect()
     }
 
-    /// The servers that are not started as they were `before`, and whether they are new.
+    /// The servers and modules that are not as they were `before`, and whether they are new.
     pub(crate) fn unproven<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (&'a str, bool)> {
         let both = self.servers.as_ref().zip(before.servers.as_ref());
         both.into_iter().flat_map(|(now, known)| {
@@ -208,7 +211,12 @@ impl SkillStrength {
     }
 }
 
-/// What a person is told of servers that are started in another way.
+/// Whether a name is the folder of a module: those of servers have no sign of a path.
+pub(crate) fn is_module(name: &str) -> bool {
+    Path::new(name).is_absolute()
+}
+
+/// What a person is told of servers and modules that are others.
 #[must_use]
 pub fn notice(less: &[String]) -> String {
     format!("phasegate: {}. `phasegate reload` accepts it.", less.join("; "))

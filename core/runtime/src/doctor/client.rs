@@ -71,7 +71,7 @@ pub(super) fn examine(
         let own = (installed && unguarded.is_none()).then(|| bridge::examine(locations, project, adapter));
         examined.findings.extend(unguarded.into_iter().chain(own));
     }
-    examined.findings.extend(modules::examine(locations, project, adapter, &request.install.existing));
+    examined.findings.extend(modules::examine(locations, project, adapter));
     examined.findings.insert(0, what);
     if folder != project.root {
         let (here, root) = (folder.display(), project.root.display());

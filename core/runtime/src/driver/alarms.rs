@@ -194,7 +194,8 @@ impl Driver<'_> {
         Comparison { store: self.store, session, own, others, judged, strict: self.is_closed() }
     }
 
-    fn keep(&mut self, found: Vec<Alarm>) {
+    /// Keeps alarms, and tells those that are new.
+    pub(super) fn keep(&mut self, found: Vec<Alarm>) {
         let mut alarms = self.loaded.shared.snapshot.alarms.clone();
         let new: Vec<Alarm> = found.into_iter().filter(|alarm| add(&mut alarms, alarm.clone())).collect();
         if new.is_empty() {

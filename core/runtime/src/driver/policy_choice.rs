@@ -1,6 +1,7 @@
 //! Which policy an event is decided by (rules 4).
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem};
@@ -10,14 +11,16 @@ use phasegate_core::{Code, Event, EventKind, slash_command};
 
 use super::Driver;
 use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};
+use crate::alarm::Alarm;
 use crate::awake::may_be_strict;
 use crate::failure_mode::{of_configs, of_mode};
 use crate::integrity;
+use crate::modules::takes_calls;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Remembered;
 use crate::sessions::is_strict;
 use crate::snapshot::{ProjectChange, SessionChange};
-use crate::strength::{self, Strength};
+use crate::strength::{self, Strength, is_module};
 use crate::texts::Texts;
 
 impl Driver<'_> {
@@ -57,7 +60,7 @@ impl Driver<'_> {
         // A session that goes on does not begin anew, so what is lost of it stays lost.
         let anew = starts && !matches!(event.kind, EventKind::SessionStart { source: SessionSource::Resume, .. });
         self.set_lost(!anew && !reloads);
-        let strength = self.compare(&current, reloads);
+        let strength = self.compare(&current, event, reloads);
         let decides = reloads || !matches!(current, Current::Unguarded);
         self.use_current(current)?;
         self.set_lost(strict);
@@ -117,27 +120,32 @@ impl Driver<'_> {
         self.loaded.own.change(SessionChange::Lost(lost));
     }
 
-    /// Notes how the clients start servers, and has a person told where that is other than before. A reload accepts it.
-    /// What to keep of it, with how much the configs ask for, where that is new.
-    fn compare(&mut self, current: &Current, accepts: bool) -> Option<Strength> {
+    /// Notes how the clients start servers and which modules they load, and has a person told where that is other than before.
+    /// A reload accepts it. What to keep of it, with how much the configs ask for, where that is new.
+    fn compare(&mut self, current: &Current, event: &Event, accepts: bool) -> Option<Strength> {
         let Current::Ready(ready) = current else { return None };
         if !ready.own || ready.is_void() {
             return None;
         }
-        let (mut now, before) = (self.runtime.strength(&self.project, ready), &self.loaded.shared.snapshot.strength);
+        let kept = &self.loaded.shared.snapshot;
+        let from = event.cwd.as_ref().map_or(self.project.root.as_path(), Path::new);
+        let (mut now, before) = (self.runtime.strength(&self.project, ready, kept, from), kept.strength.clone());
         let other = before.iter().flat_map(|before| now.unproven(before)).map(|(name, _)| name.to_owned());
-        let other: BTreeSet<String> = other.filter(|_| !accepts).collect();
-        self.loaded.own.change(SessionChange::Unproven(other));
+        let (modules, servers): (BTreeSet<_>, _) = other.filter(|_| !accepts).partition(|name| is_module(name));
+        self.loaded.own.change(SessionChange::Unproven(servers));
+        let places = self.runtime.platforms.places();
+        let taking: BTreeSet<_> = modules.into_iter().filter(|folder| takes_calls(places, Path::new(folder))).collect();
+        self.keep(taking.iter().map(|folder| Alarm::of_module(&self.session, folder)).collect());
         let Some(before) = before.as_ref().filter(|_| !accepts) else {
             return (before.as_ref() != Some(&now)).then_some(now);
         };
-        let mut told = now.other_servers(before);
+        let mut told = now.others(before, &taking);
         // An earlier version kept how much the configs asked for, and not the configs.
         let unknown = self.loaded.shared.snapshot.accepted.is_none();
         let less = if unknown { now.less_than(before) } else { Vec::new() };
         let waits = !less.is_empty();
         told.extend(less);
-        if !told.is_empty() {
+        if !told.is_empty() || !taking.is_empty() {
             now.servers.clone_from(&before.servers);
         }
         let kept = (now != *before && !waits).then_some(now);
