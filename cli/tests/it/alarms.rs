@@ -417,3 +417,47 @@ fn a_call_that_was_made_with_other_arguments_is_an_alarm() {
         assert_eq!(verified.contains("ran-unguarded"), is_other, "{tool} {is_other}: {verified}");
     }
 }
+
+#[test]
+fn a_session_that_nothing_was_heard_of_is_found_by_verify() {
+    let recorded = Recorded::new();
+    recorded.start("s");
+    recorded.runs("s", "t1");
+    recorded.record("s", "t1", "x", false);
+    // It was before the guard, and one that only spoke; one goes on with what another recorded.
+    recorded.add(&recorded.file("old"), &lines("t2", "x", false, "2020-01-01T00:00:00.000Z"));
+    recorded.add(&recorded.file("spoke"), "{}\n");
+    recorded.record("copy", "t1", "x", false);
+    recorded.quiet("s", "nothing ran");
+    recorded.record("hidden", "t3", "x", false);
+    let answer = recorded.world.run(&["audit", "verify"], 1);
+    assert!(answer.contains("ran-unguarded") && answer.contains("`t3`") && answer.contains("hidden.jsonl"), "{answer}");
+    recorded.world.run(&["reload"], 0);
+    recorded.quiet("s", "a person accepted it");
+}
+
+#[test]
+fn what_goes_on_from_a_session_with_an_alarm_is_held_too() {
+    let world = World::guarded("block").with_client();
+    world.start("s");
+    assert!(told_of(&world, "s", "t1").contains("never asked"));
+    for session in ["f1", "f2", "f3"] {
+        world.frame(session, "SessionStart", json!({"source": "fork"}));
+        world.call(session, "skill", "Skill", json!({"skill": "careful"}));
+        let edit = world.call(session, &format!("t-{session}"), "Edit", json!({"file_path": "notes.md"}));
+        denied(&edit, "ran-unguarded");
+    }
+}
+
+#[test]
+fn who_types_the_reload_is_told_what_that_accepts() {
+    let world = World::guarded("block");
+    world.start("s");
+    told_of(&world, "s", "t1");
+    let frame = json!({"session_id": "s", "cwd": world.root(), "hook_event_name": "UserPromptSubmit", "prompt": "/phasegate reload"});
+    let mut hook = world.phasegate(&["hook", "claude-code"]);
+    let output = hook.env("CLAUDE_CODE_ENTRYPOINT", "cli").write_stdin(frame.to_string()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("accepted: what went past the guard: the call `t1` of Read"), "{text}");
+    assert_eq!(told(&world.start("t")), "");
+}

@@ -12,12 +12,13 @@ use phasegate_store::state::JournalState as _;
 use serde_json::json;
 
 use crate::accepted::Choice;
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, add};
 use crate::deadline::{Deadline, LIMIT};
 use crate::guard_file::GuardFile;
 use crate::modules::Search;
 use crate::policy_store::{Current, Ready, summary};
 use crate::project::Project;
+use crate::record_comparison::not_accepted;
 use crate::runtime::Runtime;
 use crate::servers::definitions;
 use crate::snapshot::{ProjectChange, ProjectSnapshot};
@@ -82,7 +83,8 @@ impl Runtime {
     /// `policy-invalid`, `policy-missing`: the configs cannot decide. `state-not-saved`, `state-busy`, `state-unreadable`,
     /// `state-version`: the project's journal cannot be used.
     pub fn accept(&self, project: &Project) -> Result<(), Problem> {
-        let Some(kept) = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state) else {
+        let Some(mut kept) = read_last::<ProjectSnapshot>(&FileStore, &project.journal())?.map(|last| last.state)
+        else {
             return Ok(());
         };
         let Choice { current, texts, .. } = self.offered(project)?;
@@ -101,6 +103,9 @@ impl Runtime {
         }
         if strength.is_some() && kept.strength != strength {
             changes.push(ProjectChange::Strength(strength.map(Box::new)));
+        }
+        for (_, alarm) in not_accepted(self, project) {
+            add(&mut kept.alarms, alarm);
         }
         changes.extend(kept.looked_at());
         if changes.is_empty() {

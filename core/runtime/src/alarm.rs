@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use phasegate_core::test_report::TestReport;
 
-/// How many alarms a project keeps; the oldest go first, those first that a person has seen.
-const MAX_ALARMS: usize = 64;
+/// How many alarms of one session a project keeps until a person has seen them; of more it keeps the number.
+const MAX_OF_SESSION: usize = 16;
+/// How many alarms a project keeps that a person has seen; the oldest go first.
+const MAX_SEEN: usize = 64;
 /// How many of its last calls a session keeps as judged: others are looked up in its journal.
 pub(crate) const MAX_JUDGED: usize = 4;
 
@@ -28,6 +30,9 @@ pub struct Alarm {
     /// Whether a person has accepted it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub seen: bool,
+    /// How many more there were in the session.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: u64,
 }
 
 /// How something went past the guard.
@@ -49,16 +54,10 @@ pub enum Past {
 }
 
 impl Alarm {
-    /// That the client's record of this session is gone, or shorter than it was.
-    pub(crate) fn of_record(session: &str) -> Self {
-        let (id, tool) = (String::new(), String::new());
-        Self { session: session.to_owned(), id, tool, what: Past::RecordLost, seen: false }
-    }
-
-    /// That the client of this session loaded a module.
-    pub(crate) fn of_module(session: &str, folder: &str) -> Self {
-        let (id, tool) = (folder.to_owned(), String::new());
-        Self { session: session.to_owned(), id, tool, what: Past::Module, seen: false }
+    /// That this happened in a session, to the call with this id or the module in this folder.
+    pub(crate) fn new(session: &str, what: Past, id: &str) -> Self {
+        let (session, id, tool) = (session.to_owned(), id.to_owned(), String::new());
+        Self { session, id, tool, what, seen: false, more: 0 }
     }
 
     /// Whether evidence of its session is not to be trusted until a person has seen it.
@@ -70,7 +69,10 @@ impl Alarm {
     /// What happened, as a fragment.
     #[must_use]
     pub fn text(&self) -> String {
-        let Self { session, id, tool, what, .. } = self;
+        let Self { session, id, tool, what, more, .. } = self;
+        if *more > 0 {
+            return format!("{} (and {more} more in that session)", Self { more: 0, ..self.clone() }.text());
+        }
         let of = if tool.is_empty() { String::new() } else { format!(" of {tool}") };
         match what {
             Past::Unasked => format!("the call `{id}`{of} ran, and the guard was never asked about it"),
@@ -90,7 +92,7 @@ impl Alarm {
     }
 }
 
-/// Adds an alarm to those that are kept; whether it is new.
+/// Adds an alarm to those that are kept; whether it is new. What no person has seen stays.
 pub(crate) fn add(alarms: &mut Vec<Alarm>, alarm: Alarm) -> bool {
     let same = |one: &Alarm| one.session == alarm.session && one.id == alarm.id && one.what == alarm.what;
     // A record may be lost again, and a module be changed again.
@@ -98,8 +100,13 @@ pub(crate) fn add(alarms: &mut Vec<Alarm>, alarm: Alarm) -> bool {
     if alarms.iter().any(|one| same(one) && (!again || !one.seen)) {
         return false;
     }
-    alarms.push(alarm);
-    while alarms.len() > MAX_ALARMS {
+    let mut own = alarms.iter_mut().filter(|one| !one.seen && one.session == alarm.session);
+    match own.nth(MAX_OF_SESSION - 1) {
+        Some(last) => last.more = last.more.saturating_add(1),
+        None => alarms.push(alarm),
+    }
+    let seen = alarms.iter().filter(|one| one.seen).count();
+    for _ in MAX_SEEN..seen {
         alarms.remove(alarms.iter().position(|one| one.seen).unwrap_or_default());
     }
     true
@@ -160,5 +167,35 @@ pub(crate) fn note(judged: &mut Vec<JudgedCall>, call: &JudgedCall, most: usize)
             let surplus = judged.len().saturating_sub(most);
             judged.drain(..surplus);
         }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+pub(crate) fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alarm_that_nobody_has_seen_stays_however_many_follow() {
+        let mut alarms = Vec::new();
+        for session in ["a", "b"] {
+            for number in 0..100 {
+                assert!(add(&mut alarms, Alarm::new(session, Past::Unasked, &format!("t{number}"))));
+            }
+        }
+        assert_eq!(alarms.len(), 2 * MAX_OF_SESSION);
+        let of_a: Vec<&Alarm> = alarms.iter().filter(|one| one.session == "a").collect();
+        assert_eq!((of_a[0].id.as_str(), of_a[MAX_OF_SESSION - 1].more), ("t0", 84));
+        assert!(of_a[MAX_OF_SESSION - 1].text().ends_with("asked about it (and 84 more in that session)"));
+        assert!(!add(&mut alarms, Alarm::new("a", Past::Unasked, "t0")), "known");
+        for number in 0..100 {
+            alarms.iter_mut().for_each(|one| one.seen = true);
+            add(&mut alarms, Alarm::new(&format!("s{number}"), Past::Denied, "t"));
+        }
+        assert_eq!((alarms.len(), alarms[MAX_SEEN].session.as_str()), (MAX_SEEN + 1, "s99"));
     }
 }

@@ -58,7 +58,7 @@ impl Comparison<'_> {
                 _ => return None,
             };
             let tool = one.tool.clone().unwrap_or_default();
-            Some(Alarm { session: self.session.to_owned(), id: one.call.clone(), tool, what, seen: false })
+            Some(Alarm { tool, ..Alarm::new(self.session, what, &one.call) })
         };
         calls.iter().filter_map(alarm).collect()
     }

@@ -9,10 +9,10 @@ use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
+use crate::alarm::is_zero;
 use crate::bounds::{self, MAX_PATH_BYTES};
 use crate::discover::guards_itself;
 use crate::locations::{CONFIG_FOLDER, Locations};
-use crate::snapshot::is_zero;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::ownership;

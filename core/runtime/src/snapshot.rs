@@ -13,7 +13,7 @@ use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED, Past};
+use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED, Past, is_zero};
 use crate::ancestors::Process;
 use crate::client_records::{ReadRecord, RecordRead};
 use crate::guard_file::GuardFile;
@@ -101,11 +101,6 @@ pub struct WatchMark {
     pub stamp: String,
     /// How often a person had accepted changes in the project.
     pub kept: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The state in a project's journal.
@@ -543,6 +538,7 @@ mod tests {
                 tool: "Write".into(),
                 what: Past::Denied,
                 seen: true,
+                more: 0,
             }]),
             ProjectChange::Engine(engine()),
         ];

@@ -33,7 +33,7 @@ impl Driver<'_> {
         let seen = looked.calls.into_iter().filter(|call| begun || call.tool.is_some());
         let mut found = self.compare_calls(&seen.collect::<Vec<_>>());
         found.extend(self.compare_calls(&told).into_iter().filter(|alarm| begun || alarm.what != Past::Unasked));
-        found.extend(looked.lost.map(|_| Alarm::of_record(&self.session)));
+        found.extend(looked.lost.map(|_| Alarm::new(&self.session, Past::RecordLost, "")));
         if begun && matches!(event.kind, EventKind::BatchEnd {}) && !self.is_recorded() {
             found.extend(self.told_of_batch(adapter, message));
         }

@@ -11,7 +11,7 @@ use phasegate_core::{Code, Event, EventKind, slash_command};
 
 use super::Driver;
 use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};
-use crate::alarm::Alarm;
+use crate::alarm::{Alarm, Past};
 use crate::awake::may_be_strict;
 use crate::failure_mode::{of_configs, of_mode};
 use crate::integrity;
@@ -71,6 +71,11 @@ impl Driver<'_> {
         self.loaded.own.without_policy = false;
         if reloads {
             self.loaded.own.change(SessionChange::Distrusted(BTreeSet::new()));
+            let alarms = self.loaded.shared.snapshot.alarms.iter().filter(|alarm| !alarm.seen);
+            let alarms: Vec<String> = alarms.map(Alarm::text).collect();
+            if !alarms.is_empty() {
+                self.add_notice(&format!("phasegate: accepted: what went past the guard: {}.", alarms.join("; ")));
+            }
             let looked_at = self.loaded.shared.snapshot.looked_at();
             looked_at.into_iter().for_each(|change| self.loaded.shared.change(change));
         }
@@ -135,7 +140,7 @@ impl Driver<'_> {
         self.loaded.own.change(SessionChange::Unproven(servers));
         let places = self.runtime.platforms.places();
         let taking: BTreeSet<_> = modules.into_iter().filter(|folder| takes_calls(places, Path::new(folder))).collect();
-        self.keep(taking.iter().map(|folder| Alarm::of_module(&self.session, folder)).collect());
+        self.keep(taking.iter().map(|folder| Alarm::new(&self.session, Past::Module, folder)).collect());
         let Some(before) = before.as_ref().filter(|_| !accepts) else {
             return (before.as_ref() != Some(&now)).then_some(now);
         };
