@@ -20,7 +20,7 @@ use self::options::Options;
 use self::sending::may_send;
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::npm;
-use crate::runner::started;
+use crate::runner::only_tests;
 use crate::shell_word::quoted;
 use crate::words::{is_flag, is_of_system, is_plain, is_plain_but};
 
@@ -113,7 +113,7 @@ impl Words {
         let (variables, more_variables) = (self.variables.as_slice(), self.more_variables);
         let (program, options) = (program(command), self.options.value());
         let seen = Seen { command, program, operands, words, options, variables, more_variables };
-        let tests = Value::Bool(command.tests.is_some() || started(command).is_some());
+        let tests = Value::Bool(only_tests(command));
         Effects::of(&seen).with("send", &sends(command)).with("test", &tests)
     }
 

@@ -237,6 +237,14 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     })
 }
 
+/// Whether a command runs tests and does nothing else: of a runner that builds and publishes too, the whole suite.
+#[must_use]
+pub(crate) fn only_tests(command: &SimpleCommand) -> bool {
+    let rests = |row: &'static RunnerRow| row.starts.iter().find_map(|start| words::after(command, start));
+    started(command).is_some()
+        && RUNNERS.iter().any(|row| rests(row).is_some_and(|rest| row.needs.is_empty() || row.is_whole(rest)))
+}
+
 impl RunnerRow {
     /// Whether the words after the start leave the suite whole.
     fn is_whole(&self, words: &[Word]) -> bool {
