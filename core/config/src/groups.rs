@@ -46,7 +46,8 @@ fn roles() -> &'static [Role] {
         let root = read::read(&Text::whole(SHIPPED), &mut findings);
         let role = |(name, node): (&str, &Node)| {
             let source: GroupSource = serde_json::from_value(node.to_value()).ok()?;
-            let files = Groups::default().set(source.files.as_ref()?, None, node.span, &mut Vec::new());
+            let files =
+                Groups::default().set(source.files.as_ref()?, source.except.as_ref(), node.span, &mut Vec::new());
             Some(Role { name: name.to_owned(), say: source.say?, files })
         };
         let entries = root.iter().flat_map(|root| root.entries());
@@ -100,7 +101,7 @@ impl Groups {
     /// The files of the table, less those that configs take.
     fn table(&self, role: &Role) -> FileSet {
         let taken = self.changes.get(&role.name).into_iter().flat_map(|change| change.take.clone());
-        FileSet { any: role.files.any.clone(), except: taken.collect() }
+        FileSet { any: vec![Files::Set(role.files.clone())], except: taken.collect() }
     }
 
     /// Them, with those of a config or a skill. Only a config may change a shipped one.
