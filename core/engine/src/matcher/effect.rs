@@ -17,10 +17,11 @@ pub(super) fn does(word: &str, call: &Call, labels: &Labels) -> Fit {
     let Some(Value::String(line)) = call.input.get("command") else {
         return of_truth(Truth::of(labels.contains(word)));
     };
-    if line.strip_prefix(DOES) == Some(word) {
-        return Fit::Yes;
-    }
     if commands.is_empty() {
+        // A sample of the matcher itself. A line that somebody typed has commands.
+        if line.strip_prefix(DOES) == Some(word) {
+            return Fit::Yes;
+        }
         return if only_reads(labels) { of_truth(Truth::of(word == READ)) } else { Fit::Doubt };
     }
     let before = |at: usize| commands.get(..at).unwrap_or_default();
