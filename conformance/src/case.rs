@@ -63,7 +63,6 @@ pub const EXPECTABLE: &[&str] = &[
     "reason",
     "recovery",
     "attempted",
-    "next_calls",
     "missing",
     "skill",
     "phase",

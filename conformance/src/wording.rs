@@ -15,26 +15,35 @@ const PAGE: &str = "\n\nThe text of the phase:\n\n";
 /// What stands between two texts of ours.
 const NEXT: &str = "\n\nphasegate: ";
 /// How a text of ours begins.
-const HEADS: [&str; 6] =
-    ["Phase violation: ", "Phase warning: ", "phasegate [", "phasegate: ", "BLOCKED: ", "WARNING: "];
+const HEADS: [&str; 12] =
+    [
+    "Phase violation: ",
+    "Phase warning: ",
+    "phasegate [",
+    "phasegate: ",
+    "phasegate let ",
+    "Not yet (",
+    "Not now (",
+    "Not in phase ",
+    "No (skill ",
+    "Do not end the turn yet (",
+    "BLOCKED: ",
+    "WARNING: ",
+];
 
 /// Checks the text that a line of a transcript leads to.
 #[must_use]
 pub fn of_output(place: &str, tool: &Value, output: &Value) -> Vec<Mismatch> {
     let effect = output.get("decision").and_then(Value::as_str).unwrap_or("allow");
     let Some(fields) = output.as_object().filter(|_| effect != "allow") else { return Vec::new() };
-    let keys = ["code", "line", "gate", "reason", "attempted", "recovery", "next_calls", "missing", "skill", "phase"];
+    let keys = ["code", "line", "gate", "reason", "attempted", "compat", "recovery", "missing", "skill", "phase"];
     let known = fields.iter().filter(|(key, value)| keys.contains(&key.as_str()) && !value.is_null());
     let mut decision: serde_json::Map<String, Value> = known.map(|(key, value)| (key.clone(), value.clone())).collect();
     decision.insert("effect".into(), json!(effect));
     decision.insert("tool".into(), json!(tool.as_str().unwrap_or_default()));
     match serde_json::from_value::<Decision>(Value::Object(decision)) {
         Ok(decision) => {
-            let native = |tool: &str, server: Option<&str>| match server {
-                Some(server) => format!("mcp__{server}__{tool}"),
-                None => tool.to_owned(),
-            };
-            of_text(place, &text::denial(&decision, native))
+            of_text(place, &text::denial(&decision))
         }
         Err(error) => vec![Mismatch::broken(place, error)],
     }
@@ -92,7 +101,7 @@ fn of_ours(place: &str, text: &str) -> Vec<Mismatch> {
             break;
         }
     }
-    if text.contains("would be allowed now") && (text.contains("Allowed ") || text.contains("\"next_calls\"")) {
+    if text.contains("would be allowed now") && (text.contains("Allowed ")) {
         mismatches.push(Mismatch::new(place, "wording.stuck", Value::Null, json!(text)));
     }
     mismatches

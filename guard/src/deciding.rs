@@ -44,10 +44,10 @@ impl Shared {
         match ruled.ruling {
             Ruling::Unguarded | Ruling::DecidedByHost => Fate::Plain,
             Ruling::Runs { call, warning } => {
-                let warning = warning.map(|decision| denial::warning(&decision, &plain_name));
+                let warning = warning.map(|decision| denial::warning(&decision));
                 Fate::Run { open: call, moved: ruled.step.is_some_and(|step| moved(&step)), warning }
             }
-            Ruling::Denied(why) => Fate::Denied(denial::of(&why, &call.name, &plain_name)),
+            Ruling::Denied(why) => Fate::Denied(denial::of(&why, &call.name)),
         }
     }
 
@@ -139,9 +139,4 @@ pub(super) fn answer(denied: &Denied, form: Form) -> CallToolResult {
 /// A result that was written as JSON text.
 pub(super) fn parsed(result: &str) -> Option<CallToolResult> {
     serde_json::from_str(result).ok()
-}
-
-/// Inside a server, a tool has the name that the server gave it.
-fn plain_name(tool: &str, _server: Option<&str>) -> String {
-    tool.to_owned()
 }

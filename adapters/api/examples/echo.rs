@@ -101,10 +101,9 @@ impl Codec for Echo {
     }
 
     fn reply(&self, message: &Message, verdict: &Verdict) -> Reply {
-        let native = |tool: &str, _: Option<&str>| TABLE.native(tool).to_owned();
         match verdict.denial() {
-            Some(denial) if message.event == "call" => answer("deny", Some(text::denial(denial, native))),
-            _ => answer("go", text::context(verdict, native)),
+            Some(denial) if message.event == "call" => answer("deny", Some(text::denial(denial))),
+            _ => answer("go", text::context(verdict)),
         }
     }
 

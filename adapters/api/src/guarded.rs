@@ -129,18 +129,11 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// The text that the agent reads: the reason, how to go on, and calls that would be allowed now. Tools have the names
-    /// that policies use.
+    /// The text that the agent reads: what the call is, and what to do now.
     #[must_use]
     pub fn text(&self) -> String {
-        self.text_with(|tool: &str, _: Option<&str>| tool.to_owned())
-    }
-
-    /// The same text, with tools under the names by which the agent calls them.
-    #[must_use]
-    pub fn text_with(&self, native: impl text::Native) -> String {
         match self {
-            Self::Decision(decision) => text::denial(decision, native),
+            Self::Decision(decision) => text::denial(decision),
             Self::Problem(problem) => problem.text(),
         }
     }

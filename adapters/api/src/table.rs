@@ -131,12 +131,6 @@ impl Table {
     pub fn tool(&self, native: &str) -> Option<&'static ToolRow> {
         self.tools.iter().find(|row| row.native == native)
     }
-
-    /// The platform's name of its own tool with this canonical name; the canonical name itself if it has none.
-    #[must_use]
-    pub fn native<'a>(&self, canonical: &'a str) -> &'a str {
-        self.tools.iter().find(|row| row.canonical == canonical).map_or(canonical, |row| row.native)
-    }
 }
 
 impl LimitRow {

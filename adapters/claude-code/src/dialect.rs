@@ -39,9 +39,4 @@ impl Dialect {
     pub(crate) fn tool(&self, native: &str) -> Option<&'static ToolRow> {
         self.tools.iter().find(|row| row.native == native)
     }
-
-    /// The host's name of its own tool with this canonical name; the canonical name itself if it has none.
-    pub(crate) fn native<'a>(&self, canonical: &'a str) -> &'a str {
-        self.tools.iter().find(|row| row.canonical == canonical).map_or(canonical, |row| row.native)
-    }
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::dialect::Dialect;
 use crate::hook::Hook;
 use crate::host::Host;
-use crate::{other, tools, wire};
+use crate::{other, wire};
 
 /// A reply's JSON, in the client's spelling.
 #[derive(Default, Serialize)]
@@ -79,18 +79,17 @@ fn honoured(dialect: &Dialect, hook: Option<Hook>, reply: Reply) -> Reply {
 fn replied(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
     let hook = Hook::named(&message.event);
     let dialect = host.dialect(message);
-    let native = |tool: &str, server: Option<&str>| tools::native(dialect, tool, server);
-    let context = text::context(verdict, native).filter(|_| !prompt_follows(message));
+    let context = text::context(verdict).filter(|_| !prompt_follows(message));
     match verdict.denial() {
         Some(decision) if decision.ends_turn && hook == Some(Hook::PreToolUse) => {
-            let text = text::denial(decision, native);
+            let text = text::denial(decision);
             let ends = Answer { goes_on: Some(false), stop_reason: Some(&text), ..tool_answer("deny", &text, None) };
             json(&ends, Some(&text), 2)
         }
-        Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict, native)), None, 0),
+        Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict)), None, 0),
         Some(decision) => {
             let effect = if dialect.honours_ask { decision.effect } else { Effect::Deny };
-            denied(hook, effect, &text::denial(decision, native), context.as_deref())
+            denied(hook, effect, &text::denial(decision), context.as_deref())
         }
         None if hook == Some(Hook::PreToolUse) && is_approved(host, message, verdict) => {
             json(&tool_answer("allow", APPROVED, context.as_deref()), None, 0)

@@ -34,14 +34,6 @@ pub(crate) fn canonical(dialect: &Dialect, native: String, server: Option<McpSer
     }
 }
 
-/// The name by which the client's agent calls a tool of a server, or the client's own tool.
-pub(crate) fn native(dialect: &Dialect, tool: &str, server: Option<&str>) -> String {
-    match server {
-        Some(server) => format!("mcp__{}__{tool}", normalised(server)),
-        None => dialect.native(tool).to_owned(),
-    }
-}
-
 /// Server and tool of a name like `mcp__server__tool`.
 ///
 /// The client writes a server's name with `_` for every character that is not allowed in a tool's name, and so the server
@@ -94,7 +86,7 @@ fn written<'a>(dialect: &'a Dialect, input: &'a Value) -> impl Iterator<Item = &
 
 #[cfg(test)]
 mod tests {
-    use super::{canonical, native};
+    use super::canonical;
     use crate::hosts::claude_code::HOST;
     use crate::wire::McpServer;
 
@@ -122,11 +114,5 @@ mod tests {
         }
         assert_eq!(named("mcp__lsp__go", Some("other")), ("go".into(), some("lsp"), some("mcp__lsp__go")));
         assert_eq!(named("mcp__broken", None), ("mcp__broken".into(), None, None));
-    }
-
-    #[test]
-    fn native_names_come_back() {
-        assert_eq!(native(HOST.own, "apply_edit", Some("my lsp")), "mcp__my_lsp__apply_edit");
-        assert_eq!(native(HOST.own, "Edit", None), "Edit");
     }
 }

@@ -6,7 +6,6 @@
 use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
-use phasegate_core::builtin_tools::builtin_labels;
 use phasegate_core::canonical::Sorted;
 use serde_json::{Value, json};
 
@@ -14,9 +13,6 @@ use crate::object::{Object, replaced};
 
 /// The key in `_meta` under which the object stands where `structuredContent` is not free for it.
 pub const META: &str = "dev.phasegate/denial";
-
-/// How the client calls a tool that the policy knows by its name and server.
-pub type Names<'a> = &'a dyn Fn(&str, Option<&str>) -> String;
 
 /// A denial in both forms.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,19 +34,16 @@ pub struct Form {
 
 /// The denial of a decision, or of a question that no person can answer here.
 #[must_use]
-pub fn denial(decision: &Decision, names: Names<'_>) -> Denied {
-    let mut decision = decision.clone();
-    // A host's own tools are not behind MCP.
-    decision.next_calls.retain(|call| call.server.is_some() || builtin_labels(&call.tool).is_empty());
-    Denied { text: text::denial(&decision, names), structured: text::structured(&decision, names) }
+pub fn denial(decision: &Decision) -> Denied {
+    Denied { text: text::denial(decision), structured: text::structured(decision) }
 }
 
 /// Why a call does not run, as the agent reads it. `tool` is the name by which the client called it.
 #[cfg(feature = "guarded")]
 #[must_use]
-pub fn of(why: &Denial, tool: &str, names: Names<'_>) -> Denied {
+pub fn of(why: &Denial, tool: &str) -> Denied {
     match why {
-        Denial::Decision(decision) => denial(decision, names),
+        Denial::Decision(decision) => denial(decision),
         Denial::Problem(fault) => problem(tool, fault),
     }
 }
@@ -60,8 +53,8 @@ pub const WARNING: &str = "dev.phasegate/warning";
 
 /// The warning about a call that runs although it breaks a rule.
 #[must_use]
-pub fn warning(decision: &Decision, names: Names<'_>) -> String {
-    text::warning(decision, names)
+pub fn warning(decision: &Decision) -> String {
+    text::warning(decision)
 }
 
 /// The result of a call with a warning in it, beside what the server answered; the rest stays the same bytes.

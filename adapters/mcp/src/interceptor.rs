@@ -153,7 +153,7 @@ impl Interceptor {
                 warning.map_or_else(Validation::valid, |decision| Validation::warned(&decision))
             }
             Ruling::Unguarded | Ruling::DecidedByHost => Validation::valid(),
-            Ruling::Denied(why) => Validation::denied(denial::of(&why, &call.name, &plain_name)),
+            Ruling::Denied(why) => Validation::denied(denial::of(&why, &call.name)),
         }
     }
 
@@ -171,11 +171,6 @@ impl Interceptor {
         }
         Validation::valid()
     }
-}
-
-/// An invoker calls a tool by the name that its server gave it.
-fn plain_name(tool: &str, _server: Option<&str>) -> String {
-    tool.to_owned()
 }
 
 /// What an invocation is answered.
@@ -196,8 +191,8 @@ impl Validation {
     }
 
     fn warned(decision: &Decision) -> Self {
-        let text = denial::warning(decision, &plain_name);
-        let info = denial::denial(decision, &plain_name).structured;
+        let text = denial::warning(decision);
+        let info = denial::denial(decision).structured;
         Self { valid: true, severity: Some("warn"), message: Some(text), info: Some(info) }
     }
 

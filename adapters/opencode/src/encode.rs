@@ -15,7 +15,6 @@ use phasegate_adapter::{Message, Problem, Reply, Verdict, text};
 use phasegate_core::{Code, Decision};
 use serde::Serialize;
 
-use crate::tools;
 
 #[derive(Default, Serialize)]
 struct Output<'a> {
@@ -36,9 +35,9 @@ pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     if message.event == "session.idle" {
         return stopped(verdict);
     }
-    let context = text::context(verdict, tools::NATIVE);
+    let context = text::context(verdict);
     if let Some(decision) = verdict.denial() {
-        let denial = text::denial(decision, tools::NATIVE);
+        let denial = text::denial(decision);
         let ends = decision.ends_turn;
         let output = Output { deny: Some(&denial), ends, context: context.as_deref(), ..Output::default() };
         return Reply::json(&output, true);
@@ -58,7 +57,7 @@ pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
 /// The answer to the end of a turn: the agent goes on, or the user is told. What the user is told is not for the agent.
 fn stopped(verdict: &Verdict) -> Reply {
     if let Some(decision) = verdict.denial() {
-        let text = text::held(decision, verdict, tools::NATIVE);
+        let text = text::held(decision, verdict);
         return match decision.code {
             Some(Code::Unfinished) => Reply::json(&Output { go_on: Some(&text), ..Output::default() }, false),
             _ => Reply::json(&Output { tell: Some(&text), ..Output::default() }, false),

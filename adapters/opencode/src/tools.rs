@@ -1,11 +1,10 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_adapter::text::Renamed;
 use phasegate_adapter::{Problem, patch};
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::pins::OWN_SERVER;
 use phasegate_core::safety::REGISTER;
-use phasegate_core::tool::{Labels, SKILL};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
 use crate::table::{PATCH, PATH_ARGUMENTS, TABLE};
@@ -52,26 +51,6 @@ pub(crate) fn canonical(native: &str, servers: &[String], input: &Value) -> Resu
     }
 }
 
-/// How the client's agent makes a call that is suggested to it.
-pub(crate) const NATIVE: Renamed<fn(&str, Option<&str>) -> String> = Renamed {
-    native,
-    arguments: &[
-        ("Read", "file_path", "filePath"),
-        ("Edit", "file_path", "filePath"),
-        ("Write", "file_path", "filePath"),
-        (SKILL, "skill", "name"),
-    ],
-    without: &[],
-};
-
-/// The name by which the client's agent calls a tool of a server, or the client's own tool.
-fn native(tool: &str, server: Option<&str>) -> String {
-    match server {
-        Some(server) => format!("{}_{}", normalised(server), normalised(tool)),
-        None => TABLE.native(tool).to_owned(),
-    }
-}
-
 fn normalised(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }
@@ -110,7 +89,7 @@ pub(crate) fn analysis(named: &Named, input: &Value) -> CallAnalysis {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Named, canonical, labels, native};
+    use super::{Named, canonical, labels};
 
     fn named(name: &str, servers: &[&str]) -> Option<(String, Option<String>)> {
         let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
@@ -132,16 +111,6 @@ mod tests {
             "a server's, not the guard's"
         );
         assert_eq!(named("a_b_c", &["a", "a_b"]), None, "whose tool it is cannot be told");
-    }
-
-    #[test]
-    fn native_names_come_back() {
-        for (tool, server, wanted) in
-            [("Edit", None, "edit"), ("Agent", None, "task"), ("apply_edit", Some("my lsp"), "my_lsp_apply_edit")]
-        {
-            assert_eq!(native(tool, server), wanted);
-        }
-        assert_eq!(native("own_tool", None), "own_tool");
     }
 
     #[test]

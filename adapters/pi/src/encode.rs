@@ -21,7 +21,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::hook::Hook;
-use crate::tools;
 use crate::wire::Head;
 
 /// The text that follows a question if no person can be asked.
@@ -51,13 +50,13 @@ struct Output {
 /// The reply to a message with this verdict.
 pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
     let mut output =
-        Output { status: status(verdict), context: text::context(verdict, tools::NATIVE), ..Output::default() };
+        Output { status: status(verdict), context: text::context(verdict), ..Output::default() };
     let hook = Hook::named(&message.event);
     output.registers = verdict.obligations.iter().any(|owed| owed.id == SAFETY_OBLIGATION);
     match verdict.denial() {
         Some(decision) if hook == Some(Hook::AgentEnd) => match decision.code {
-            Some(Code::Unfinished) => output.go_on = Some(text::held(decision, verdict, tools::NATIVE)),
-            _ => output.tell = Some(text::denial(decision, tools::NATIVE)),
+            Some(Code::Unfinished) => output.go_on = Some(text::held(decision, verdict)),
+            _ => output.tell = Some(text::denial(decision)),
         },
         // What the user is told of the end of a turn is not for the agent.
         None if hook == Some(Hook::AgentEnd) => output.tell = verdict.text().map(str::to_owned),
@@ -90,7 +89,7 @@ pub(crate) fn warn(problem: &Problem) -> Reply {
 
 /// Refuses what the event is about. A question is a denial too, for an extension that cannot ask it.
 fn deny(output: &mut Output, decision: &Decision, call: Option<&Head<'_>>) {
-    let text = text::denial(decision, tools::NATIVE);
+    let text = text::denial(decision);
     output.ends = decision.ends_turn;
     match (decision.effect, call) {
         (Effect::Ask, Some(head)) if head.has_ui => {

@@ -1,11 +1,10 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
-use phasegate_adapter::text::Renamed;
 use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::event::builtin_labels;
 use phasegate_core::pins::OWN_SERVER;
 use phasegate_core::safety::REGISTER;
-use phasegate_core::tool::{AGENT, Labels, SKILL};
+use phasegate_core::tool::Labels;
 use serde_json::Value;
 
 use crate::table::{SEARCHES, SHELLS, SUBAGENT, TABLE};
@@ -50,21 +49,6 @@ pub(crate) fn canonical(native: String, everywhere: bool, configured: Option<&st
     Named { tool: native, native: None, server: None, labels }
 }
 
-/// How the client's agent makes a call that is suggested to it.
-pub(crate) const NATIVE: Renamed<fn(&str, Option<&str>) -> String> = Renamed {
-    native,
-    arguments: &[("Read", "file_path", "path"), ("Edit", "file_path", "path"), ("Write", "file_path", "path")],
-    without: &[SKILL, AGENT],
-};
-
-/// The name by which the client's agent calls a tool of a server, or the client's own tool.
-fn native(tool: &str, server: Option<&str>) -> String {
-    match server {
-        Some(server) => format!("mcp__{}__{tool}", in_tool(server)),
-        None => TABLE.native(tool).to_owned(),
-    }
-}
-
 /// A server's name as it stands in the names of its tools.
 fn in_tool(server: &str) -> String {
     server.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
@@ -107,22 +91,19 @@ pub(crate) fn skill_of(native: &str, input: &Value) -> Option<String> {
 mod tests {
     use serde_json::json;
 
-    use super::{analysis, canonical, native, skill_of};
+    use super::{analysis, canonical, skill_of};
     use crate::table::TABLE;
     use phasegate_adapter::ToolRow;
 
     #[test]
-    fn names_go_both_ways() {
+    fn names_become_canonical() {
         for ToolRow { native: own, canonical: tool, .. } in TABLE.tools {
             let (own, tool) = (*own, *tool);
             let named = canonical(own.into(), false, None);
             assert_eq!((named.tool.as_str(), named.native.as_deref(), named.server), (tool, Some(own), None));
-            assert_eq!(native(tool, None), own);
         }
         let named = canonical("mcp__lsp__apply_edit".into(), false, None);
         assert_eq!((named.tool.as_str(), named.server.as_deref()), ("apply_edit", Some("lsp")));
-        assert_eq!(native("apply_edit", Some("lsp")), "mcp__lsp__apply_edit");
-        assert_eq!(native("Agent", None), "subagent");
     }
 
     #[test]
@@ -137,7 +118,6 @@ mod tests {
         let server = |configured| canonical("mcp__my_lsp__go".into(), false, configured).server.unwrap();
         assert_eq!((server(Some("my-lsp")).as_str(), server(None).as_str()), ("my-lsp", "my_lsp"));
         assert_eq!(server(Some("other")), "my_lsp", "the name is not this tool's");
-        assert_eq!(native("go", Some("my-lsp")), "mcp__my_lsp__go");
     }
 
     #[test]

@@ -22,8 +22,7 @@ pub(crate) async fn decide(calls: &GuardedCalls, call: &Call, stated: Option<Sta
     let proposed = Proposed { stated: stated.map(Box::new), ..Proposed::from(call.event(&calls.fresh_id())) };
     match calls.decide(&session, proposed).await.ruling {
         Ruling::Runs { call, warning } => {
-            let warning =
-                warning.map(|decision| text::warning(&decision, |tool: &str, _: Option<&str>| tool.to_owned()));
+            let warning = warning.map(|decision| text::warning(&decision));
             Ok(Admitted { warning, call: Some(call) })
         }
         Ruling::Unguarded if relies => {
@@ -66,7 +65,7 @@ impl Admission for GuardedCalls {
 
 /// A denial of the guard as the stage gives it. Where no rule or budget denies, the code of the denial is the policy.
 fn refusal(mut decision: Decision) -> Refusal {
-    let advice = text::denial(&decision, |tool: &str, _: Option<&str>| tool.to_owned());
+    let advice = text::denial(&decision);
     let reason = match decision.admission.take() {
         Some(reason) => *reason,
         None => DenialReason::Policy {

@@ -37,13 +37,13 @@ fn with_pack(names: &str) -> World {
 fn a_push_runs_after_the_tests_and_not_after_a_change_in_any_session() {
     let world = with_pack("tests-before-push");
     world.start("other");
-    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
+    denied(&bash(&world, "s", "1", "git push"), "phasegate: rule ");
     ran(&world, "s", "2", "cargo test", PASSED);
     assert_eq!(reply(&bash(&world, "s", "3", "git add -A && git commit -m x && git push")), Reply::Silent);
     assert_eq!(reply(&bash(&world, "other", "4", "git push")), Reply::Silent);
     let file = json!({"file_path": world.root().join("a.rs")});
     assert_eq!(reply(&world.call("other", "5", "Edit", file)), Reply::Silent);
-    let text = denied(&bash(&world, "s", "6", "git push"), "rule-rejected");
+    let text = denied(&bash(&world, "s", "6", "git push"), "phasegate: rule ");
     assert!(text.contains("the tests have not passed since the last change"), "{text}");
 }
 
@@ -56,11 +56,11 @@ fn tests_during_which_a_file_changed_prove_nothing() {
         let file = json!({"file_path": world.root().join("a.rs")});
         assert_eq!(reply(&world.call(editor, "2", "Edit", file.clone())), Reply::Silent);
         ended(&world, "s", "1", "cargo test", PASSED);
-        denied(&bash(&world, "s", "3", "git push"), "rule-rejected");
+        denied(&bash(&world, "s", "3", "git push"), "phasegate: rule ");
         let fields = json!({"tool_name": "Edit", "tool_input": file, "tool_use_id": "2", "tool_response": {}});
         world.frame(editor, "PostToolUse", fields);
         ran(&world, "s", "4", "sed -i s/a/b/ a.rs && cargo test", PASSED);
-        denied(&bash(&world, "s", "5", "git push"), "rule-rejected");
+        denied(&bash(&world, "s", "5", "git push"), "phasegate: rule ");
         ran(&world, "s", "6", "cargo test", PASSED);
         assert_eq!(reply(&bash(&world, "s", "7", "git push")), Reply::Silent);
     }
@@ -73,14 +73,14 @@ fn what_happened_outlives_a_reload_and_a_process() {
     world.write(".phasegate/config.yaml", "rules: {packs: [no-force-push, tests-before-push]}\n");
     world.run(&["reload"], 0);
     ran(&world, "s", "2", "git push", "");
-    denied(&bash(&world, "s", "3", "git push -f"), "rule-rejected");
+    denied(&bash(&world, "s", "3", "git push -f"), "phasegate: rule ");
     // A rule that goes takes its history along.
     world.write(".phasegate/config.yaml", "rules: {packs: [no-force-push, edit-budget]}\n");
     world.run(&["reload"], 0);
     ran(&world, "s", "4", "git status", "");
     world.write(".phasegate/config.yaml", "rules: {packs: [tests-before-push]}\n");
     world.run(&["reload"], 0);
-    denied(&bash(&world, "s", "5", "git push"), "rule-rejected");
+    denied(&bash(&world, "s", "5", "git push"), "phasegate: rule ");
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn a_history_of_the_project_is_one_of_all_sessions() {
     let world = with_pack("one-migration-at-a-time");
     world.start("other");
     assert_eq!(reply(&bash(&world, "s", "1", "alembic upgrade head")), Reply::Silent);
-    denied(&bash(&world, "other", "2", "alembic upgrade head"), "rule-rejected");
+    denied(&bash(&world, "other", "2", "alembic upgrade head"), "phasegate: rule ");
     ended(&world, "s", "1", "alembic upgrade head", "");
     assert_eq!(reply(&bash(&world, "other", "3", "alembic upgrade head")), Reply::Silent);
-    denied(&bash(&world, "s", "4", "alembic upgrade head"), "rule-rejected");
+    denied(&bash(&world, "s", "4", "alembic upgrade head"), "phasegate: rule ");
 }
 
 #[test]
@@ -100,13 +100,13 @@ fn a_record_without_arguments_is_decided_again_as_it_was() {
     let packs = "rules: {packs: [edit-budget, no-network-after-secrets, one-migration-at-a-time, tests-before-push]}";
     world.write(".phasegate/config.yaml", &format!("redact: [command, file_path]\n{packs}\n"));
     world.start("s");
-    denied(&bash(&world, "s", "1", "git push"), "rule-rejected");
+    denied(&bash(&world, "s", "1", "git push"), "phasegate: rule ");
     ran(&world, "s", "2", "cargo test", PASSED);
     ran(&world, "s", "3", "alembic upgrade head && sqlx migrate run", "");
     ran(&world, "s", "4", "git push", "");
     ran(&world, "s", "5", "cat .env", "");
     assert_eq!(reply(&world.call("s", "7", "Edit", json!({"file_path": world.root().join("a.rs")}))), Reply::Silent);
-    denied(&bash(&world, "s", "8", "git push"), "rule-rejected");
+    denied(&bash(&world, "s", "8", "git push"), "phasegate: rule ");
     let told: Value = serde_json::from_str(&world.run(&["--json", "audit", "verify"], 0)).unwrap();
     assert!(!told.to_string().contains("differ"), "{told}");
     for record in 1..=11 {

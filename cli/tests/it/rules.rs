@@ -21,8 +21,8 @@ fn a_file_of_rules_alone_guards_a_project() {
     world.write(".phasegate/rules/own.cedar", NO_PUBLISH);
     assert!(world.run(&["check"], 0).contains("1 file checked: 0 errors"));
     world.start("s");
-    let text = denied(&bash(&world, "s", "1", "npm test && npm publish"), "rule-rejected");
-    assert!(text.contains("rule no-publish denies the call: a published version cannot be taken back"), "{text}");
+    let text = denied(&bash(&world, "s", "1", "npm test && npm publish"), "phasegate: rule ");
+    assert!(text.contains("rule no-publish forbids `npm publish`: a published version cannot be taken back"), "{text}");
     assert_eq!(reply(&bash(&world, "s", "2", "npm test")), Reply::Silent);
     assert_eq!(reply(&world.call("s", "3", "Edit", json!({"file_path": "a.rs"}))), Reply::Silent);
 }
@@ -55,7 +55,7 @@ fn rules_deny_in_warn_mode_and_so_does_a_mistake_in_a_config_with_rules() {
     assert!(!matches!(reply(&bash(&world, "s", "1", "npm publish")), Reply::Denied(_)));
     world.write(".phasegate/rules/own.cedar", NO_PUBLISH);
     world.start("s2");
-    denied(&bash(&world, "s2", "1", "npm publish"), "rule-rejected");
+    denied(&bash(&world, "s2", "1", "npm publish"), "phasegate: rule ");
     for (number, config) in [
         "mode: warn\nrules: {default: denny}\n",
         "mode: warn\nruls: {default: deny}\n",
@@ -93,14 +93,14 @@ fn a_live_session_keeps_its_rules_until_they_are_loaded_anew() {
     let world = World::unguarded();
     world.write(".phasegate/rules/own.cedar", NO_PUBLISH);
     world.start("s");
-    denied(&bash(&world, "s", "1", "npm publish"), "rule-rejected");
+    denied(&bash(&world, "s", "1", "npm publish"), "phasegate: rule ");
     world.write(".phasegate/rules/own.cedar", &NO_PUBLISH.replace("npm", "cargo"));
-    denied(&bash(&world, "s", "2", "npm publish"), "rule-rejected");
+    denied(&bash(&world, "s", "2", "npm publish"), "phasegate: rule ");
     world.run(&["reload"], 0);
     assert_eq!(reply(&bash(&world, "s", "3", "npm publish")), Reply::Silent);
-    denied(&bash(&world, "s", "4", "cargo publish"), "rule-rejected");
+    denied(&bash(&world, "s", "4", "cargo publish"), "phasegate: rule ");
     fs::remove_file(world.root().join(".phasegate/rules/own.cedar")).unwrap();
-    denied(&bash(&world, "s", "5", "cargo publish"), "rule-rejected");
+    denied(&bash(&world, "s", "5", "cargo publish"), "phasegate: rule ");
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn a_record_without_arguments_is_decided_again_as_it_was() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "redact: [command]\nrules: {packs: [no-force-push, protect-secrets]}\n");
     world.start("s");
-    denied(&bash(&world, "s", "1", "git push -f"), "rule-rejected");
-    denied(&bash(&world, "s", "2", "git add . && git push \"$X\""), "rule-rejected");
-    denied(&bash(&world, "s", "3", "cat .env"), "rule-rejected");
+    denied(&bash(&world, "s", "1", "git push -f"), "phasegate: rule ");
+    denied(&bash(&world, "s", "2", "git add . && git push \"$X\""), "phasegate: rule ");
+    denied(&bash(&world, "s", "3", "cat .env"), "phasegate: rule ");
     assert_eq!(reply(&bash(&world, "s", "4", "git push origin main")), Reply::Silent);
     let (_, long) = (world.run(&["audit", "verify"], 0), "x".repeat(5000));
     assert_eq!(reply(&bash(&world, "s", "5", &format!("echo {long}"))), Reply::Silent);
@@ -150,7 +150,7 @@ fn init_writes_packs_that_exist() {
     assert_eq!(missing.status.code(), Some(2));
     world.run(&["init", "claude-code", "--rules", "no-force-push"], 0);
     world.start("s");
-    denied(&bash(&world, "s", "1", "git push --force"), "rule-rejected");
+    denied(&bash(&world, "s", "1", "git push --force"), "phasegate: rule ");
     assert!(world.run(&["rules", "explain"], 0).contains("no-force-push/force"));
     let listed = world.run(&["rules", "packs"], 0);
     assert!(listed.contains("protect-secrets") && listed.contains("read-only-production"), "{listed}");

@@ -63,7 +63,7 @@ fn rules_are_about_what_a_task_runs() {
     ];
     for (number, line) in lines.into_iter().enumerate() {
         let answer = world.call("s", &number.to_string(), "Bash", json!({"command": line}));
-        let text = denied(&answer, "rule-rejected");
+        let text = denied(&answer, "phasegate: rule ");
         let says = match line {
             "make show" => "cat .env",
             // A part of it is known when it runs.
@@ -80,7 +80,7 @@ fn rules_are_about_what_a_task_runs() {
     }
     // What counts is what the file says now.
     world.write("Makefile", "build:\n\tgit push -f\n");
-    denied(&world.call("s", "z", "Bash", json!({"command": "make build"})), "rule-rejected");
+    denied(&world.call("s", "z", "Bash", json!({"command": "make build"})), "phasegate: rule ");
 }
 
 #[test]

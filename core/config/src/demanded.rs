@@ -18,7 +18,7 @@ pub struct Demanded {
     /// The name of the phase.
     pub phase: String,
     /// What the phase is for; may be empty.
-    pub description: String,
+    pub task: String,
     /// All that the phase asks for, in words.
     pub wanted: String,
     /// Whether it is asked for at the end of each wave of a plan.
@@ -52,7 +52,7 @@ fn of_phase(skill: &Skill, phase: &Phase, condition: &Condition, name: String) -
         name,
         by: skill.name.clone(),
         phase: phase.name.clone(),
-        description: phase.description.clone(),
+        task: phase.task.clone(),
         wanted: condition.wanted(),
         gate: phase.run.as_ref().is_some_and(|runs| runs.gate),
     }

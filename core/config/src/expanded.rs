@@ -5,7 +5,6 @@ mod calls;
 
 use std::fmt::Write as _;
 
-use phasegate_core::example::Example;
 use phasegate_core::input::{BRANCH, Input};
 use phasegate_core::policy::{
     Back, ChildRun, ChildRuns, Edge, Leave, LeaveSkill, Optional, Phase, Scope, Skill, Start, ToolNote, Unlisted,
@@ -78,7 +77,7 @@ fn line(text: &mut String, indent: usize, key: &str, value: &Value) {
 fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let _ = writeln!(text, "  {}:", json!(phase.name));
     let name = |to: usize| skill.phases.get(to).map(|phase| phase.name.clone()).unwrap_or_default();
-    let mut keys = vec![("description", json!(phase.description))];
+    let mut keys = vec![("do", json!(phase.task))];
     keys.extend(phase.run.is_none().then(|| ("allowed", calls::allowed(phase))));
     keys.push(("forbidden", list(&phase.forbidden)));
     let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
@@ -165,12 +164,7 @@ fn unlisted(lines: &[UnlistedLine], otherwise: Unlisted) -> Value {
 }
 
 fn tool(note: &ToolNote) -> (String, Value) {
-    let example = note.example.as_ref().map(Example::arguments);
-    let mut value = json!({"labels": note.labels});
-    if let (Some(example), Some(fields)) = (example, value.as_object_mut()) {
-        fields.insert("example".into(), example);
-    }
-    (note.matcher.text.clone(), value)
+    (note.matcher.text.clone(), json!({"labels": note.labels}))
 }
 
 fn optional(optional: &Optional, text: &str) -> Value {

@@ -73,9 +73,7 @@ fn sort_unordered(value: &mut Value) {
                 {
                     items.sort_by_cached_key(|item| Sorted(item).to_string());
                 }
-                if key != "example" {
-                    sort_unordered(inner);
-                }
+                sort_unordered(inner);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(sort_unordered),

@@ -47,7 +47,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
     let last = at + 1 == phases;
     Phase {
         name: format!("phase_{at}"),
-        description: String::new(),
+        task: String::new(),
         allowed: tools("allowed"),
         forbidden: tools("forbidden"),
         line_requires: Vec::new(),

@@ -503,3 +503,16 @@ pub enum Access {
     /// Runs it.
     Execute,
 }
+
+impl Access {
+    /// The predicate of a call that does so.
+    #[must_use]
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "changes",
+            Self::Remove => "removes",
+            Self::Execute => "runs",
+        }
+    }
+}

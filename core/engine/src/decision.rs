@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::code::Code;
 use crate::decide::Line;
@@ -126,9 +125,6 @@ pub struct Decision {
     /// A sentence that says how to get on; empty for a plain allow.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub recovery: String,
-    /// Calls that would be allowed now, checked by deciding them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub next_calls: Vec<NextCall>,
     /// What is missing before the way is open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
@@ -145,6 +141,9 @@ pub struct Decision {
     /// `blocked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempted: Option<String>,
+    /// Whether the deciding skill has the compatible form: the text then has the layout of the original system.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub compat: bool,
     /// The name by which a person answers, where the answer is a question: `phasegate approve NAME`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
@@ -170,12 +169,12 @@ impl Decision {
             tool: String::new(),
             reason: String::new(),
             recovery: String::new(),
-            next_calls: Vec::new(),
             missing: Vec::new(),
             skill: None,
             phase: None,
             phase_before: None,
             attempted: None,
+            compat: false,
             question: None,
             approved: false,
             ends_turn: false,
@@ -193,17 +192,4 @@ impl Decision {
     pub fn lets_through(&self) -> bool {
         matches!(self.effect, Effect::Allow | Effect::Warn)
     }
-}
-
-/// A call that would be allowed now.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NextCall {
-    /// The canonical name of the tool.
-    pub tool: String,
-    /// The server, where one is needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-    /// The arguments that matter.
-    pub input: Value,
 }

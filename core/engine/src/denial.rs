@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::analysis::{Part, Registered};
 use crate::classifier::NotRead;
 use crate::decide::Line;
-use crate::decision::{Effect, NextCall};
+use crate::decision::Effect;
 use crate::doubt::NamedLine;
 use crate::forbidden_change::ForbiddenChange;
 use crate::plan::NamedElement;
@@ -107,6 +107,8 @@ pub enum DenialKind {
         denied: bool,
         /// Whether the user is asked about it.
         asks: bool,
+        /// Whether the call changes a file, as it says itself.
+        changes: bool,
         /// What the policy says of it where a line of `unlisted` denies it.
         why: Option<Box<str>>,
     },
@@ -531,6 +533,8 @@ pub struct Standing {
     pub done: Option<String>,
     /// The phase that keeps the way closed.
     pub phase: String,
+    /// What the agent has to do now, in the words of the policy; empty where it does not say so.
+    pub now: String,
     /// What of it asks for more.
     pub asks: Asks,
     /// What it still needs.
@@ -553,8 +557,6 @@ pub struct Standing {
     pub done_by: Option<String>,
     /// The steps of the approved plan, where the phase lists them.
     pub steps: Option<StepsLeft>,
-    /// What opens the way where no call does.
-    pub stuck: Option<Stuck>,
     /// Whether the run waits at the gate of a wave and what it asks for has failed, so that a task may have to be done again.
     pub failed_gate: bool,
 }
@@ -582,15 +584,6 @@ pub struct WayBack {
     pub open: bool,
 }
 
-/// What a person does where no call opens the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stuck {
-    /// Skip the phase: another follows.
-    Skip,
-    /// Deactivate the skill: no phase follows.
-    Deactivate,
-}
-
 /// A denial or warning of a call, before it is rendered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Denial {
@@ -604,8 +597,6 @@ pub struct Denial {
     pub run: Option<DecidingRun>,
     /// What is missing before the transition is open, in words.
     pub missing: Vec<String>,
-    /// Calls that would be allowed now.
-    pub next_calls: Vec<NextCall>,
     /// How to get on.
     pub guidance: Guidance,
     /// What was attempted, where the skill's denials say it.
@@ -664,6 +655,8 @@ pub struct DecidingRun {
     pub line: Option<Line>,
     /// Whether the call began the run.
     pub began: bool,
+    /// Whether the skill has the compatible form.
+    pub compat: bool,
 }
 
 impl Denial {
@@ -676,7 +669,6 @@ impl Denial {
             tool: String::new(),
             run: None,
             missing: Vec::new(),
-            next_calls: Vec::new(),
             guidance: Guidance::None,
             attempted: None,
             blame: None,

@@ -61,7 +61,7 @@ fn text(policy: &Policy, state: &State, run: &Run) -> Option<String> {
 
 /// Whether the phase of a run waits for a subagent to be started, and says what its prompt has to hold.
 fn waits(policy: &Policy, state: &State, run: &Run) -> bool {
-    let Some(phase) = phase(policy, run).filter(|phase| phase.description.contains('\n')) else { return false };
+    let Some(phase) = phase(policy, run).filter(|phase| phase.task.contains('\n')) else { return false };
     let Some(kind) = &phase.done_by else { return false };
     let does = match &run.branch {
         Some(branch) => branch.agent.is_some(),

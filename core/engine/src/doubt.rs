@@ -1,6 +1,7 @@
 //! Doubt: why a call may be what a line of the policy means and is not surely so, in the words of a denial.
 
 use alloc::borrow::Cow;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::cmp::Reverse;
@@ -15,9 +16,11 @@ use crate::words;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedLine {
     /// The line, in backticks.
-    pub line: String,
+    pub line: Box<str>,
     /// Why the call may be what it means, where it is not surely so: a clause without its conjunction.
-    pub doubt: Option<String>,
+    pub doubt: Option<Box<str>>,
+    /// What a call does that the line selects, as a predicate: `writes source code`. Only where the line says that alone.
+    pub does: Option<Box<str>>,
 }
 
 /// How a doubt begins about a program that nobody can see into.
@@ -33,7 +36,10 @@ impl NamedLine {
 
     /// A line, and why it may mean the call.
     pub(crate) fn of(matcher: &Matcher, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Self {
-        Self { line: phrase::quoted(&narrowed(matcher, subject)), doubt: why(matcher, subject, servers, used) }
+        let narrowed = narrowed(matcher, subject);
+        let doubt = why(matcher, subject, servers, used);
+        let line = phrase::quoted(&narrowed).into();
+        Self { line, doubt: doubt.map(Into::into), does: phrase::predicate(&narrowed).map(Into::into) }
     }
 }
 

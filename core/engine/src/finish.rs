@@ -216,7 +216,7 @@ impl Missing {
     fn of_stopped(state: &State, run: &Run, skill: &Skill) -> Self {
         let why = stopped(state, run, skill, "", None);
         let deciding =
-            DecidingRun { skill: run.skill.clone(), phase: Some(run.phase.clone()), line: None, began: false };
+            DecidingRun { skill: run.skill.clone(), phase: Some(run.phase.clone()), line: None, began: false, compat: false };
         let kind = DenialKind::Stopped(Box::new(why));
         Self {
             run: run.id.clone(),
@@ -260,16 +260,15 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
         let standing = if let Guidance::Strict(standing) = &mut denial.guidance { Some(standing) } else { None };
         let done = standing.as_ref().is_some_and(|standing| standing.done.is_some());
         let after = if done { waits_after(world, run, verdict.skill) } else { None };
-        let (mut waits, mut stuck) = (false, false);
+        let mut waits = false;
         if let Some(standing) = standing {
             if let Some((phase, needs, gates)) = after {
                 (standing.phase, standing.needs, standing.gates) = (phase, needs, gates);
                 (standing.asks, standing.only_gates, standing.next) = (Asks::Entry, true, Vec::new());
             }
-            (waits, stuck) = (standing.only_gates, standing.stuck.is_some());
+            waits = standing.only_gates;
         }
-        let others = verdicts.len() > 1 && !waits;
-        stuck |= others && is_hindered(world, &context, run, verdict.skill);
+        let stuck = !waits && is_hindered(world, &context, run, verdict.skill);
         let skill = run.skill.clone();
         denial.kind = DenialKind::Unfinished { skill, phase: run.phase.to_string(), done };
         open.push(Missing {

@@ -43,7 +43,7 @@
 //! let edit = json!({"event": "tool_call", "id": "1", "tool": "Edit", "input": {"file_path": "a.rs"}});
 //! let denied = play(edit.clone())?.ok_or("a call is decided")?;
 //! assert_eq!((denied.effect, denied.code), (Effect::Deny, Some(Code::NotDone)));
-//! assert_eq!(denied.next_calls[0].tool, "Read");
+//! assert_eq!(denied.missing, ["a successful call of Read"]);
 //!
 //! play(json!({"event": "tool_call", "id": "2", "tool": "Read", "input": {}}))?;
 //! play(json!({"event": "tool_result", "id": "2", "outcome": "ok"}))?;
@@ -55,7 +55,6 @@
 #![no_std]
 extern crate alloc;
 
-pub mod example;
 pub mod canonical;
 pub mod rules_seen;
 pub mod redacted;
@@ -135,6 +134,7 @@ mod settle;
 mod branch_start;
 mod run_verdict;
 mod holding;
+mod subject;
 pub mod ruled;
 pub mod denial;
 mod rendering;
@@ -150,7 +150,6 @@ mod reach;
 mod start;
 mod suggested;
 mod stopped;
-mod next_calls;
 mod remedy;
 mod hindered;
 mod gates;
@@ -193,7 +192,7 @@ pub use change::{Change, Durability};
 pub use code::Code;
 pub use command_view::WORDS as EFFECTS;
 pub use control::COMMANDS;
-pub use decision::{Decision, Effect, Gate, NextCall};
+pub use decision::{Decision, Effect, Gate};
 pub use denial::{Denial, DenialKind};
 pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};

@@ -273,7 +273,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
     }
-    let (sentence, page) = description(phase);
+    let (sentence, page) = what_to_do(phase);
     let output = if to_doer && !page.is_empty() { output_of(skill, phase) } else { String::new() };
     let page = if to_doer { String::new() } else { page };
     text.push_str(&sentence);
@@ -320,12 +320,14 @@ fn output_of(skill: &Skill, phase: &Phase) -> String {
 /// The calls of a phase, those that it forbids, and what finishes it.
 fn asked(skill: &Skill, run: &Run, phase: &Phase, others: &[Matcher]) -> String {
     let mut text = String::new();
-    if !others.is_empty() {
+    // Where the policy says what to do, its lists are told by the denials.
+    let listed = skill.compat || phase.task.is_empty();
+    if !others.is_empty() && listed {
         text.push_str(&format!(" Allowed: {}.", phrase::lines(others)));
     }
     // Where other runs judge, their lines are what counts; a call that is forbidden says so.
     let forbidden = run_status::forbidden(skill, phase);
-    if !forbidden.is_empty() && run.children != Children::Live {
+    if !forbidden.is_empty() && listed && run.children != Children::Live {
         text.push_str(&format!(" Forbidden: {}.", phrase::lines(&forbidden)));
     }
     let gate = phase.run.is_some();
@@ -342,11 +344,11 @@ fn asked(skill: &Skill, run: &Run, phase: &Phase, others: &[Matcher]) -> String 
 }
 
 /// What a phase is for: a sentence, or a text of several lines, which stands for itself at the end.
-fn description(phase: &Phase) -> (String, String) {
-    match phase.description.as_str() {
+fn what_to_do(phase: &Phase) -> (String, String) {
+    match phase.task.as_str() {
         "" => (String::new(), String::new()),
         page if page.contains('\n') => (String::new(), format!("{PAGE}{page}")),
-        sentence => (format!(" {}.", sentence.trim_end_matches('.')), String::new()),
+        sentence => (format!(" Now: {}.", sentence.trim_end_matches('.')), String::new()),
     }
 }
 

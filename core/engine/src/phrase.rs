@@ -13,7 +13,7 @@ use crate::matcher::{AgentTest, DOES, Matcher, PathTest, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::policy::Phase;
-use crate::tool::Call;
+use crate::tool::{Call, READ};
 
 /// The most characters of one line of a policy, or of a command of the agent's.
 const MAX_LINE_CHARS: usize = 80;
@@ -172,6 +172,23 @@ pub(crate) fn without_agent(matcher: &Matcher) -> Option<String> {
     matcher.text.contains(&named).then(|| matcher.text.replacen(&named, "", 1))
 }
 
+/// What a call does that a line about files, or about what calls do, selects.
+pub(crate) fn predicate(matcher: &Matcher) -> Option<String> {
+    let other = !matcher.args.is_empty() || matcher.agent.is_some() || matcher.invokes.is_some();
+    match (matcher.commands.as_slice(), matcher.paths.as_slice()) {
+        _ if other || matcher.tool != ToolPattern::Any && matcher.commands.is_empty() => None,
+        ([], [test]) => {
+            let files = match &*test.pattern {
+                "**" | "{**,/**}" => "a file".to_string(),
+                pattern => shortened(&glob::in_words(pattern)),
+            };
+            Some(format!("{} {files}", test.access.verb()))
+        }
+        ([first, ..], []) => first.strip_prefix(DOES).map(|word| format!("is {}", effect_in_words(word))),
+        _ => None,
+    }
+}
+
 /// One line of a list, in backticks.
 pub(crate) fn quoted(matcher: &Matcher) -> String {
     commands_alone(matcher).map_or_else(|| format!("`{}`", shortened(&matcher.text)), |_| line(matcher))
@@ -301,6 +318,8 @@ fn call(test: &CallTest) -> String {
             Some(By { what, who }) => format!("a {ending} call of {who} that {}", shortened(&what)),
             None => format!("a {ending} call that {}", line(matcher)),
         }
+    } else if matcher.tool == ToolPattern::Label(READ.to_string()) && matcher.text == "@read" {
+        format!("a {ending} call that only reads")
     } else {
         format!("a {ending} call of {}", line(matcher))
     }

@@ -16,7 +16,6 @@ use crate::artifact::Artifact;
 use crate::budget::Budget;
 use crate::by_version::{ByVersion, Versioned};
 use crate::condition::Condition;
-use crate::example::Example;
 use crate::input::{Input, Values};
 use crate::matcher::{Matcher, ServerPattern, Servers};
 pub use crate::mode::Mode;
@@ -333,9 +332,6 @@ pub struct ToolNote {
     pub matcher: Matcher,
     /// What they can do.
     pub labels: Labels,
-    /// Arguments of a useful call, for recovery; a text `{file}` in them stands for the file of the denied call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub example: Option<Example>,
 }
 
 /// A phase: a named state of a skill's workflow.
@@ -343,8 +339,9 @@ pub struct ToolNote {
 pub struct Phase {
     /// The phase's name, the only one of this name in the skill.
     pub name: String,
-    /// What it is for, in a sentence; may be empty.
-    pub description: String,
+    /// What an agent has to do in it, as a sentence or a text of several lines; may be empty.
+    #[serde(rename = "do", alias = "description")]
+    pub task: String,
     /// The calls that belong to the phase.
     pub allowed: Vec<Matcher>,
     /// The lines of `allowed` that have a condition of their own.

@@ -10,23 +10,22 @@ use crate::artifact::Artifact;
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
-use crate::denial::{Asks, Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, Stuck, WayBack};
+use crate::denial::{Asks, Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, WayBack};
 use crate::eval::{World, texts};
 use crate::gate::Context;
 use crate::glob::path_fits;
-use crate::judge::Caller;
 use crate::judge::rollback::may_go_back;
 use crate::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use crate::missing::Missing;
-use crate::next_calls::{Suggested, suggestions};
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
-use crate::state::{Children, Run, Why};
-use crate::steps::{Steps, StepsLeft};
+use crate::state::{Run, Why};
+use crate::steps::Steps;
 use crate::stopped::stopped;
+use crate::subject;
 use crate::tool::{SKILL, Tool};
 use crate::tree;
 
@@ -43,17 +42,9 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     }
     let blocking = blocking(world, run, verdict);
     let missing = blocking.as_ref().map(|found| found.missing.words.clone()).unwrap_or_default();
-    let is_persons = blocking.as_ref().is_some_and(|found| found.missing.is_persons());
-    // Where a person's word alone is missing, no call helps.
     let meant = meant_servers(verdict, &context.call.tool);
     let typed = slash_command::of_people(context.call).filter(|_| !verdict.skill.compat);
     let is_over = !verdict.skill.compat && context.caller.agent.is_some_and(|id| tree::has_left(context.state, id));
-    let suggested = if is_persons || is_over || !meant.is_empty() || typed.is_some() {
-        Suggested::default()
-    } else {
-        let wanted: Vec<_> = blocking.iter().flat_map(|found| found.missing.calls.iter().copied()).collect();
-        suggestions(world, context, run, verdict, &wanted)
-    };
     let tool = &context.call.tool.name;
     let invoked = context.call.analysis.invokes.as_ref().map(|invoked| match invoked {
         // Where a skill is a file that the agent reads.
@@ -67,11 +58,12 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
     let blamed = blamed(verdict);
-    let subject = subject.or_else(|| blamed.map(|command| format!("`{}`", phrase::shortened(&words_of(command)))));
+    let subject = subject.or_else(|| blamed.map(subject::of_command));
+    let subject = subject.or_else(|| names.then(|| subject::of_call(context.call)).filter(|_| !verdict.skill.compat));
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
         None if is_over => Guidance::Over,
-        None if meant.is_empty() => guidance(world, context.caller, run, verdict, blocking.as_ref(), &suggested),
+        None if meant.is_empty() => guidance(world, context, run, verdict, blocking.as_ref()),
         None => Guidance::OtherServer { meant },
     };
     let mut kind = kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase));
@@ -91,9 +83,9 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
             phase: Some(run.phase.clone()),
             line: Some(verdict.ruling.line),
             began: run.tentative && run.history.is_empty(),
+            compat: verdict.skill.compat,
         }),
         missing: if is_over { Vec::new() } else { missing },
-        next_calls: suggested.calls,
         guidance,
         attempted: attempted(context, verdict, subject.as_deref().unwrap_or(tool)),
         blame,
@@ -141,15 +133,6 @@ fn judged(verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
     Some(Box::new(Blame::Judged { because: phrase::cut(because, MAX_BECAUSE_CHARS) }))
 }
 
-/// The words of a command, as far as they are known.
-fn words_of(command: &SimpleCommand) -> String {
-    let words = command.words.iter().map(|word| match word {
-        Word::Known(text) => text.as_str(),
-        Word::Unknown | Word::Value => "\u{2026}",
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
 /// The denial of a call in a run that stands still, or that another session works on.
 fn still(context: &Context<'_>, run: &Run, verdict: &RunVerdict<'_>) -> Denial {
     let tool = &context.call.tool.name;
@@ -165,7 +148,7 @@ fn still(context: &Context<'_>, run: &Run, verdict: &RunVerdict<'_>) -> Denial {
     let (skill, phase, line) = (verdict.skill.name.clone(), Some(run.phase.clone()), Some(verdict.ruling.line));
     Denial {
         tool: tool.clone(),
-        run: Some(DecidingRun { skill, phase, line, began: false }),
+        run: Some(DecidingRun { skill, phase, line, began: false, compat: verdict.skill.compat }),
         ..Denial::new(kind, Effect::of_violation(run.mode))
     }
 }
@@ -214,6 +197,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 tool,
                 phase: phase.into(),
                 read_only: false,
+                changes: false,
                 may: by,
                 denied: false,
                 asks,
@@ -239,6 +223,7 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
                 tool,
                 phase: phase.into(),
                 read_only,
+                changes: changes_a_file(verdict),
                 may: by,
                 denied,
                 asks: verdict.ruling.asks,
@@ -246,6 +231,12 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             }
         }
     }
+}
+
+/// Whether a file tool is called that changes a file.
+fn changes_a_file(verdict: &RunVerdict<'_>) -> bool {
+    let analysis = &verdict.call.decided(&verdict.ruling).analysis;
+    analysis.commands.is_empty() && analysis.paths.iter().any(|path| path.access != Access::Read)
 }
 
 /// Whether only another name of the file that the call writes keeps the phase from listing the call.
@@ -288,11 +279,10 @@ fn attempted(context: &Context<'_>, verdict: &RunVerdict<'_>, subject: &str) -> 
 /// How to get on from where the run stands.
 fn guidance(
     world: &mut World<'_>,
-    caller: Caller<'_>,
+    context: &Context<'_>,
     run: &Run,
     verdict: &RunVerdict<'_>,
     blocking: Option<&Blocking<'_>>,
-    suggested: &Suggested,
 ) -> Guidance {
     let skill = verdict.skill;
     let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
@@ -304,29 +294,27 @@ fn guidance(
     let is_done = world.done(run, here) == Done::Yes;
     let is_persons = blocking.is_some_and(|found| found.missing.is_persons());
     let mut next: Vec<&Phase> = here.next.iter().filter_map(|edge| skill.phases.get(edge.to)).collect();
+    let has_needs = blocking.is_some_and(|found| !found.missing.words.is_empty());
+    let now = match blocking.map(|found| found.asks) {
+        Some(Asks::Entry) => Some(here).filter(|_| is_persons || !is_done),
+        _ if !has_needs && is_done => next.first().copied(),
+        _ => Some(phase),
+    };
     let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
     let atoms = blocking.map(atoms).unwrap_or_default();
-    let has_needs = blocking.is_some_and(|found| !found.missing.words.is_empty());
     // A phase on the way that nothing is missing for has to be entered.
     let is_blocked = skill.denial_text == DenialText::Blocked;
     let entering = if is_blocked { phrase::first_entering } else { phrase::entering };
     if let Some(found) = blocking.filter(|_| !has_needs) {
         next = Vec::from([found.phase]);
     }
-    let waits = run.children == Children::Live;
     let steps = run.steps.as_ref().filter(|_| here.steps.is_some() && blocking.is_none()).map(Steps::left);
-    let is_planned = steps.as_ref().is_some_and(|steps| *steps != StepsLeft::default());
-    let stuck = suggested.is_stuck()
-        && !waits
-        && !is_planned
-        && !is_persons
-        && !is_done
-        && skill.unlisted_in(here).1 != Unlisted::Allow;
     let uncounted = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why);
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
+        now: now.map(what_to_do).unwrap_or_default(),
         asks: blocking.map_or(Asks::Completion, |found| found.asks),
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
         uncounted,
@@ -340,11 +328,18 @@ fn guidance(
             .filter(|_| (!has_needs || is_blocked) && !run.has_more_waves())
             .map(|next| (next.name.clone(), entering(next)))
             .collect(),
-        done_by: phase.done_by.clone().filter(|kind| caller.agent.is_none() || caller.in_run(skill, run).kind != kind),
+        done_by: phase.done_by.clone().filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
         steps,
         failed_gate: run.at_gate() && uncounted == Some(Why::Outcome(CallOutcome::Failed)),
-        stuck: stuck.then_some(if next.is_empty() { Stuck::Deactivate } else { Stuck::Skip }),
     }))
+}
+
+/// What an agent has to do in a phase, as the policy says it.
+fn what_to_do(phase: &Phase) -> String {
+    match phase.task.contains('\n') {
+        true => format!("do what the text of phase {} says", phase.name),
+        false => phase.task.clone(),
+    }
 }
 
 /// The rollback edge of a phase that failed: one below its limit, else the first.

@@ -2,6 +2,7 @@
 
 mod admission;
 mod invalid;
+mod phase;
 mod recovery;
 mod registered;
 mod steps;
@@ -15,7 +16,7 @@ use alloc::vec::Vec;
 use serde_json::{Value, json};
 
 use crate::analysis::Part;
-use crate::code::Code;
+use crate::code::{Area, Code};
 use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{BegunBy, Changed, Denial, DenialKind, Guidance, Misplaced, NotRegistered};
 use crate::doubt::NamedLine;
@@ -42,8 +43,12 @@ impl Denial {
     /// The answer that the denial stands for.
     pub fn decision(self) -> Decision {
         let Rendered { gate, code, reason, recovery: general } = render(&self.kind);
-        let reason = waiting(&self.kind, &self.guidance).unwrap_or(reason);
-        let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
+        let plain = self.run.as_ref().filter(|run| !run.compat && self.attempted.is_none());
+        let reason = match plain {
+            Some(run) if code.area() == Area::Phase => phase::reason(&self.kind, &self.guidance, run, reason),
+            _ => waiting(&self.kind, &self.guidance).unwrap_or(reason),
+        };
+        let recovery = recovery::recovery(&self.guidance, plain.is_some()).unwrap_or(general);
         let (reason, recovery) = registered::with_blame(self.blame.as_deref(), reason, recovery);
         let mut decision = Decision {
             effect: self.effect,
@@ -52,7 +57,6 @@ impl Denial {
             tool: self.tool,
             reason,
             recovery,
-            next_calls: self.next_calls,
             missing: self.missing,
             attempted: self.attempted,
             ..Decision::allow()
@@ -64,7 +68,8 @@ impl Denial {
         };
         if let Some(run) = self.run {
             decision.line = run.line;
-            if run.began {
+            decision.compat = run.compat;
+            if run.began && decision.attempted.is_some() {
                 decision.reason = format!("skill \"{}\" began with this call; {}", run.skill, decision.reason);
             }
             decision.skill = Some(run.skill);
@@ -260,7 +265,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
 
 /// The reason of a call that no line lists.
 fn unlisted(kind: &DenialKind) -> String {
-    let DenialKind::Unlisted { tool, phase, read_only, may, denied, asks, why } = kind else { return String::new() };
+    let DenialKind::Unlisted { tool, phase, read_only, may, denied, asks, why, .. } = kind else { return String::new() };
     let whose = if *asks { "the user's to allow" } else { "denied" };
     match (may, why) {
         (_, Some(why)) => format!("{tool} is {whose}: {why}"),

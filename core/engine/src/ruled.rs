@@ -7,12 +7,16 @@ use phasegate_rules::{Truth, Verdict};
 
 use crate::decision::Effect;
 use crate::reason::DenialReason;
+use crate::subject;
+use crate::tool::Call;
 
 /// What the rules say against a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruled {
     /// The rule; `None`: no rule permits the call.
     pub rule: Option<NamedRule>,
+    /// The call, or the part of it that the rule is about, as a person reads it.
+    pub subject: String,
     /// The part of the call that it is about, as a person reads it, where the call has several.
     pub part: Option<String>,
     /// What becomes of the call.
@@ -45,14 +49,15 @@ pub struct NamedRule {
 
 impl Ruled {
     /// What a verdict says.
-    pub(crate) fn new(verdict: &Verdict<'_>, part: Option<String>, because: Option<Because>) -> Self {
+    pub(crate) fn new(verdict: &Verdict<'_>, call: &Call, part: Option<String>, because: Option<Because>) -> Self {
+        let subject = part.as_ref().map_or_else(|| subject::of_call(call), |part| format!("`{part}`"));
         let rule = verdict.rule.map(|rule| NamedRule {
             name: rule.id.clone(),
             reason: rule.reason.clone(),
             recovery: rule.recovery.clone(),
             truth: verdict.truth,
         });
-        Self { rule, part, effect: effect(verdict), because }
+        Self { rule, subject, part, effect: effect(verdict), because }
     }
 
     /// Why, as data.
@@ -67,15 +72,13 @@ impl Ruled {
     /// The sentence that people and agents read.
     pub(crate) fn render(&self) -> String {
         match (&self.rule, self.effect) {
-            (None, _) => format!("{}{}", self.reason().render(), self.of_part()),
-            (Some(rule), Effect::Ask) => format!("rule {} has the user asked: {}", rule.name, self.why(rule)),
-            (Some(rule), Effect::Warn) => format!("rule {} warns: {}", rule.name, self.why(rule)),
-            (Some(_), Effect::Allow | Effect::Deny) => self.reason().render(),
+            (None, _) => format!("no rule permits {}", self.subject),
+            (Some(rule), Effect::Ask) => format!("rule {} leaves {} to the user: {}", rule.name, self.subject, self.why(rule)),
+            (Some(rule), Effect::Warn) => format!("rule {} advises against {}: {}", rule.name, self.subject, self.why(rule)),
+            (Some(rule), Effect::Allow | Effect::Deny) => {
+                format!("rule {} forbids {}: {}", rule.name, self.subject, self.why(rule))
+            }
         }
-    }
-
-    fn of_part(&self) -> String {
-        self.part.as_ref().map(|part| format!(" (`{part}`)")).unwrap_or_default()
     }
 
     fn why(&self, rule: &NamedRule) -> String {
@@ -92,7 +95,7 @@ impl Ruled {
             Some(Because::Assignment(because)) => format!("; {because}"),
             Some(Because::Unnamed) | None => String::new(),
         };
-        format!("{}{}{assigned}{doubt}", reason.trim_end_matches('.'), self.of_part())
+        format!("{}{assigned}{doubt}", reason.trim_end_matches('.'))
     }
 
     /// How to get on, where the rule says it.

@@ -25,7 +25,7 @@ pub(crate) fn strictest(context: &Context<'_>, state: &OfState, seen: Option<&Ru
         let Some(verdict) = level.rules.decide(&request) else { continue };
         let part = if request.parts.len() > 1 { call.shown(verdict.part) } else { None };
         let because = verdict.rule.and_then(|rule| because(rule, &verdict, &request, &call));
-        let ruled = Ruled::new(&verdict, part, because);
+        let ruled = Ruled::new(&verdict, context.call, part, because);
         if strictest.as_ref().is_none_or(|so_far| ruled.effect > so_far.effect) {
             strictest = Some(ruled);
         }

@@ -2,14 +2,12 @@
 
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{Denial, Proposed, Ruling};
-use phasegate_core::matcher::same_server;
 use phasegate_core::{Code, Decision};
 
 use super::act::{Act, Asked};
 use super::elicitation;
 use super::multiplexed;
 use super::pending::{OpenCall, Pending};
-use super::server::{NAME_SEPARATOR, Server};
 use super::shared::{Shared, warn_of};
 use crate::call::Call;
 use crate::denial;
@@ -71,7 +69,7 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
         }
         Ruling::Runs { call, warning } => {
             shared.observe(ruled.step.as_ref());
-            let warning = warning.map(|decision| warned(shared, &decision));
+            let warning = warning.map(|decision| warned(&decision));
             OpenCall { guarded: Some(call), warning }
         }
         Ruling::Denied(why) => {
@@ -85,7 +83,7 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
                 return Act::Question(Box::new(asked));
             }
             elicitation::unasked(shared, &session, &why, &call_id).await;
-            let denied = denial::of(&why, &call.name, &|tool, server| shared.name_of(tool, server));
+            let denied = denial::of(&why, &call.name);
             return Act::Answer(id.clone(), encode::answered(&id, &denied.result(form)));
         }
     };
@@ -94,9 +92,9 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
 }
 
 /// The warning that the agent reads beside the answer; the log has it too.
-fn warned(shared: &Shared, decision: &Decision) -> String {
+fn warned(decision: &Decision) -> String {
     tracing::warn!("{}", encode::warning(decision));
-    denial::warning(decision, &|tool, server| shared.name_of(tool, server))
+    denial::warning(decision)
 }
 
 /// A call of one of the guard's own tools.
@@ -118,27 +116,4 @@ fn target(shared: &Shared, name: &str) -> Option<Target> {
         return Some(Target { server: 0, tool: name.to_owned() });
     }
     shared.split(name).map(|(server, tool)| Target { server, tool: tool.to_owned() })
-}
-
-impl Shared {
-    /// The name by which the client calls a tool: one of several servers' has the server's name before it, and so has
-    /// one of a server that is not behind this relay.
-    pub(super) fn name_of(&self, tool: &str, server: Option<&str>) -> String {
-        if own::is_own(tool) {
-            return tool.to_owned();
-        }
-        if let Some(elsewhere) = server.filter(|name| !self.servers.iter().any(|known| same_server(&known.name, name)))
-        {
-            return format!("mcp{NAME_SEPARATOR}{elsewhere}{NAME_SEPARATOR}{tool}");
-        }
-        if self.servers.len() < 2 {
-            return tool.to_owned();
-        }
-        let has = |known: &&Server| server.map_or_else(|| known.has(tool), |name| same_server(&known.name, name));
-        let mut owners = self.servers.iter().filter(has);
-        match (owners.next(), owners.next()) {
-            (Some(owner), None) => format!("{}{NAME_SEPARATOR}{tool}", owner.name),
-            _ => tool.to_owned(),
-        }
-    }
 }

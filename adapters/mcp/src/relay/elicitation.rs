@@ -82,7 +82,7 @@ pub(super) async fn put(shared: &Shared, asked: Box<Asked>) -> Answer {
     if answer.is_some() {
         decision.recovery = "The user said no to this call: go on without it.".to_owned();
     }
-    let denied = denial::of(&Denial::Decision(decision), &tool, &|tool, server| shared.name_of(tool, server));
+    let denied = denial::of(&Denial::Decision(decision), &tool);
     Answer::No(Act::Answer(id.clone(), encode::answered(&id, &denied.result(form))))
 }
 

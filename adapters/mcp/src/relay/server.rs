@@ -52,11 +52,6 @@ impl Server {
         }
     }
 
-    /// Whether it listed this tool.
-    pub(super) fn has(&self, tool: &str) -> bool {
-        lock(&self.tools).get(tool).is_some()
-    }
-
     /// What is known of this tool.
     pub(super) fn known(&self, tool: &str) -> Known {
         let tools = lock(&self.tools);

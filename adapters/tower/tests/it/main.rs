@@ -113,7 +113,7 @@ async fn whatever_keeps_a_call_from_being_decided_keeps_it_from_running() {
 async fn a_denial_says_why_and_how_to_get_on() {
     let (answer, _) = call(&guard(), "s", "forbidden").await;
     let Ok(Answer::Denied(denied)) = answer else { panic!("{answer:?}") };
-    assert_eq!(denied.text(), "phasegate: no\n\nRecovery: look first");
+    assert_eq!(denied.text(), "phasegate: no. Look first.");
     let (answer, _) = call(&guard(), "s", "broken").await;
     let Ok(Answer::Denied(denied)) = answer else { panic!("{answer:?}") };
     assert!(matches!(*denied, Denial::Problem(ref problem) if problem.code == Code::StateBusy));

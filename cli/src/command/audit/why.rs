@@ -102,9 +102,6 @@ fn answered(row: &impl Fn(&str, &str), decision: &Decision) {
         }
     }
     decision.missing.iter().for_each(|missing| row("missing", missing));
-    for call in &decision.next_calls {
-        row("allowed next", &format!("{} {}", call.tool, call.input));
-    }
 }
 
 /// Why the phase of a run decided so.

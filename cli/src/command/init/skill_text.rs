@@ -37,7 +37,7 @@ pub(crate) fn text(skill: &Skill, command: &str) -> String {
 
 /// A skill of the client that another skill asks for, where the client has none of the name.
 pub(crate) fn of_demanded(asked: &Demanded) -> String {
-    let Demanded { name, by, phase, description, wanted, gate } = asked;
+    let Demanded { name, by, phase, task, wanted, gate } = asked;
     let (when, look) = match gate {
         true => (
             ", when a wave has finished",
@@ -45,10 +45,10 @@ pub(crate) fn of_demanded(asked: &Demanded) -> String {
         ),
         false => ("", ""),
     };
-    let description = if description.is_empty() { String::new() } else { format!(" ({description})") };
+    let task = if task.is_empty() { String::new() } else { format!(" ({task})") };
     format!(
         "---\nname: {name}\ndescription: {}\n---\n\n\
-         The skill `{by}` asks that this one is invoked in its phase \"{phase}\"{description}{when}.{look}\n\n\
+         The skill `{by}` asks that this one is invoked in its phase \"{phase}\"{task}{when}.{look}\n\n\
          All that is asked there: {wanted}.\n\n\
          phasegate needs the invocation alone: what else is to be done here is for you to write.\n",
         quoted(&format!("Asked for by {by} in its phase {phase}{when}"))
@@ -143,10 +143,10 @@ fn listed<'m>(matchers: impl IntoIterator<Item = &'m Matcher>) -> String {
 
 fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
     let mut parts = Vec::new();
-    if phase.description.contains('\n') {
+    if phase.task.contains('\n') {
         parts.push("phasegate gives you the text of this phase when it begins.".to_string());
-    } else if !phase.description.is_empty() {
-        parts.push(format!("{}.", phase.description.trim_end_matches('.')));
+    } else if !phase.task.is_empty() {
+        parts.push(format!("{}.", phase.task.trim_end_matches('.')));
     }
     if phase.optional != Optional::No {
         parts.push("This phase may be left out.".to_string());

@@ -152,7 +152,7 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
             () => "pending",
         }
     };
-    let told = |phase: &Phase| json!({"status": state_of(phase), "description": phase.description});
+    let told = |phase: &Phase| json!({"status": state_of(phase), "description": phase.task});
     let info = phases.iter().map(|phase| (phase.name.clone(), told(phase)));
     let completed: Vec<&str> =
         phases.iter().filter(|phase| state_of(phase) == "completed").map(|phase| phase.name.as_str()).collect();

@@ -159,7 +159,7 @@ fn from_steps(name: &str, description: &str, steps: &Steps) -> String {
         let step = plain(step).trim_end_matches(['.', ':']).to_owned();
         let _ = write!(
             text,
-            "  {phase}:\n    description: \"{step}; then write reports/{name}/{phase}.md\"\n    produces: [{phase}]\n"
+            "  {phase}:\n    do: \"{step}; then write reports/{name}/{phase}.md\"\n    produces: [{phase}]\n"
         );
     }
     text

@@ -11,7 +11,7 @@ use crate::agent::AGENT;
 use crate::instance::{names, sample};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{DescriptionSource, SkillSource};
+use crate::source::{TaskSource, SkillSource};
 use crate::suggestion::{did_you_mean, listed};
 
 /// Whether a phase runs other skills, which may use the inputs.
@@ -65,12 +65,12 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) 
 fn prompts<'f>(builder: &Builder<'f>, source: &SkillSource, root: &Node) -> Vec<(&'f str, Span)> {
     let Some(prompts) = builder.texts.map(|texts| &texts.prompts) else { return Vec::new() };
     let phases = child(root, "phases").entries().iter();
-    let named = phases.filter_map(|entry| match &source.phases.get(&entry.key)?.description {
-        DescriptionSource::File(named) => {
-            let span = child(child(&entry.node, "description"), "file").span;
+    let named = phases.filter_map(|entry| match &source.phases.get(&entry.key)?.task {
+        TaskSource::File(named) => {
+            let span = child(child(&entry.node, "do"), "file").span;
             Some((prompts.known(&named.file)?, span))
         }
-        DescriptionSource::Text(_) => None,
+        TaskSource::Text(_) => None,
     });
     named.collect()
 }

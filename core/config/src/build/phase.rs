@@ -12,7 +12,7 @@ use crate::instance::names;
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{
-    BackSource, ConditionSource, DescriptionFile, DescriptionSource, LeaveSource, MatcherSource, NextSource,
+    BackSource, ConditionSource, TaskFile, TaskSource, LeaveSource, MatcherSource, NextSource,
     OptionalSource, PhaseSource,
 };
 use crate::suggestion::{closest, did_you_mean, listed};
@@ -51,11 +51,11 @@ pub(super) fn phase(
     places.requires = child(node, "requires").span;
     places.done_when = child(node, "done_when").span;
     places.done_by = child(node, "done_by").span;
-    let description = description(builder, source, child(node, "description"));
+    let task = task(builder, source, node);
     let mut inner = Inner { builder, names, places };
     let mut phase = Phase {
         name: entry.key.clone(),
-        description,
+        task,
         allowed: lines.matchers,
         line_requires: lines.requires,
         steps,
@@ -87,11 +87,21 @@ pub(super) fn phase(
     (phase, inner.places)
 }
 
-fn description(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String {
-    match &source.description {
-        DescriptionSource::Text(text) => text.clone(),
-        DescriptionSource::File(DescriptionFile { file }) => {
-            let span = child(node, "file").span;
+fn task(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String {
+    if let Some(text) = &source.description {
+        if !builder.lenient {
+            let span = child(node, "description").span;
+            let message = "`do` says what the agent has to do in a phase, and `description` is its name in the compatible form";
+            builder.findings.push(Finding::warning(Code::ConfigValue, span, message).suggest("write `do`"));
+        }
+        if source.task == TaskSource::default() {
+            return text.clone();
+        }
+    }
+    match &source.task {
+        TaskSource::Text(text) => text.clone(),
+        TaskSource::File(TaskFile { file }) => {
+            let span = child(child(node, "do"), "file").span;
             let found = builder.texts.map(|texts| texts.prompts.text(file, span, builder.findings));
             let text = found.flatten().unwrap_or_default();
             if source.done_by.is_none() && names(&text).iter().any(|name| name == AGENT) {

@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::example::Example;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Phase, Scope, Skill, Start, ToolNote, Unlisted};
-use serde_json::Value;
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
@@ -175,8 +173,7 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
         }
         let matcher: Option<Matcher> = pattern::from_pattern(builder, pattern, span);
         let Some(matcher) = matcher else { continue };
-        let example = tool.example.clone().and_then(|given| Example::new(&Value::Object(given.into_iter().collect())));
-        notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect(), example });
+        notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect() });
         spans.push(span);
     }
     (notes, spans)

@@ -13,8 +13,11 @@ use super::unlisted::UnlistedRuleSource;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseSource {
-    /// What the phase is for, in a sentence, or the file of a text. Shown to the agent.
-    pub description: DescriptionSource,
+    /// What the agent has to do in the phase, as a sentence without a subject, or the file of a text. Every denial says it.
+    #[serde(rename = "do")]
+    pub task: TaskSource,
+    /// The name of `do` in the compatible form and in `tool_permissions` of a `SKILL.md`.
+    pub description: Option<String>,
     /// The calls that the phase allows. A call that only a later phase allows asks to enter that phase.
     pub allowed: Vec<MatcherSource>,
     /// The calls that the phase forbids, even if `allowed` lists them.
@@ -125,28 +128,28 @@ pub struct BranchObject {
     pub fail_on_error: Option<bool>,
 }
 
-/// What a phase is for.
+/// What an agent has to do in a phase.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum DescriptionSource {
+pub enum TaskSource {
     /// In a sentence.
     Text(String),
     /// In a file.
-    File(DescriptionFile),
+    File(TaskFile),
 }
 
-impl Default for DescriptionSource {
+impl Default for TaskSource {
     fn default() -> Self {
         Self::Text(String::new())
     }
 }
 
-/// The file of a description.
+/// The file of what has to be done.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct DescriptionFile {
+pub struct TaskFile {
     /// A file of the folder `prompts` beside `config.yaml`: `prompts/NAME.md` or `prompts/NAME.txt`, of at most 4,000
     /// characters.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::artifact::ArtifactSource;
 use super::choices::{
@@ -145,7 +144,4 @@ pub struct ToolSource {
     /// What the tool can do: `read`, `write`, `execute`, `network`, or your own words, for use as `@word`. A tool
     /// without a label counts as writing.
     pub labels: Vec<String>,
-    /// Arguments of a useful call, shown to an agent as a next call. `{file}` is replaced by the file of the denied
-    /// call.
-    pub example: Option<BTreeMap<String, Value>>,
 }

@@ -48,7 +48,7 @@ fn says_more(unclear: &Denial, violation: &Denial) -> bool {
 fn unclear_start(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let Context { policy, state, call, caller, .. } = *context;
     let (part, kind) = BranchStart { policy, state, call, caller }.unclear(world)?;
-    let run = DecidingRun { skill: part.skill.clone(), phase: Some(part.phase.clone()), line: None, began: false };
+    let run = DecidingRun { skill: part.skill.clone(), phase: Some(part.phase.clone()), line: None, began: false, compat: false };
     Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, Effect::of_violation(part.mode)) })
 }
 
@@ -68,7 +68,7 @@ fn without_inputs(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial
 
 fn of_inputs(context: &Context<'_>, skill: &Skill, kind: DenialKind) -> Denial {
     let effect = Effect::of_violation(skill.mode.unwrap_or(Mode::Warn));
-    let run = DecidingRun { skill: skill.name.clone(), phase: None, line: None, began: false };
+    let run = DecidingRun { skill: skill.name.clone(), phase: None, line: None, began: false, compat: false };
     Denial { tool: context.call.tool.name.clone(), run: Some(run), ..Denial::new(kind, effect) }
 }
 
@@ -85,7 +85,7 @@ fn strictest_without_policy(context: &Context<'_>) -> Option<Denial> {
         }
     }
     let denial = |skill: &String, kind, mode| {
-        let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None, began: false };
+        let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None, began: false, compat: false };
         Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(mode)) }
     };
     let missing = in_force::missing(context.policy, context.state);

@@ -62,7 +62,9 @@ impl SkillPart<'_> {
         let names: Vec<_> = phases.map(|phase| format!("\"{}\"", phase.name)).collect();
         let named = self.named_line(by, Use::Forbid);
         let line = format!("{}, the artifact `{}` of the phase {}", named.line, artifact.name, names.join(" or "));
-        Some(NamedLine { line, ..named })
+        let phases = names.join(" or ");
+        let does = format!("changes the artifact `{}`, which phase {phases} makes", artifact.name);
+        Some(NamedLine { line: line.into(), does: Some(does.into()), ..named })
     }
 
     /// The line of `unlisted` that denies the call.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::steps;
 use crate::decision::Decision;
-use crate::denial::{Asks, Guidance, Standing, Stuck, WayBack};
+use crate::denial::{Asks, Guidance, Standing, WayBack};
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::state::Why;
@@ -20,7 +20,7 @@ const OVER: &str = "The phase that you were started for is over, so you may only
                     next is for the agent that started you.";
 
 /// The recovery that follows from where the run stands; `None`: the kind of the denial says all.
-pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
+pub(super) fn recovery(guidance: &Guidance, plain: bool) -> Option<String> {
     match guidance {
         Guidance::None => None,
         Guidance::Compat { phase, allowed } => {
@@ -29,6 +29,7 @@ pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
         Guidance::OtherServer { meant } => Some(other_server(meant)),
         Guidance::OfPeople(typed) => Some(format!("This command is for the user, who types {typed}.")),
         Guidance::Over => Some(OVER.to_string()),
+        Guidance::Strict(standing) if plain => Some(now(standing)),
         Guidance::Strict(standing) => Some(strict(standing)),
     }
 }
@@ -92,10 +93,6 @@ fn strict(standing: &Standing) -> String {
         sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
     }
     sentences.extend(standing.steps.iter().flat_map(steps::sentences));
-    if let Some(stuck) = standing.stuck {
-        sentences.push(by_a_person(stuck, standing));
-        return sentences.join(" ");
-    }
     if !allowed.is_empty() {
         sentences.push(format!("Allowed in the \"{phase}\" phase: {allowed}."));
     }
@@ -111,6 +108,48 @@ fn strict(standing: &Standing) -> String {
             standing.skill
         )),
         [] => {}
+    }
+    sentences.join(" ")
+}
+
+/// What to do now, what is missing, and a person's way out.
+fn now(standing: &Standing) -> String {
+    let Standing { now, needs, next, allowed, .. } = standing;
+    let mut sentences = Vec::new();
+    if !now.is_empty() {
+        sentences.push(format!("Now: {}.", now.trim_end_matches('.')));
+    }
+    if let Some(kind) = &standing.done_by {
+        sentences.push(format!("The subagent `{kind}` does it: start it."));
+    }
+    let told = |why: &Why| standing.back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
+    if !needs.is_empty() {
+        sentences.push(format!("Missing: {}.", phrase::joined(needs)));
+    }
+    sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
+    sentences.extend(standing.failed_gate.then(|| AGAIN.to_string()));
+    sentences.extend(standing.back.as_ref().map(way_back));
+    if standing.rejected {
+        sentences.push("The user rejected what is there: change it, or write another one.".to_string());
+    }
+    if !standing.gates.is_empty() {
+        if standing.only_gates && now.is_empty() {
+            sentences.push("Show it to the user, and stop.".to_string());
+        }
+        sentences.push(format!("The user types {}.", typed(&standing.gates)));
+    }
+    sentences.extend(standing.steps.iter().flat_map(steps::sentences));
+    if now.is_empty() && !standing.only_gates {
+        if !allowed.is_empty() {
+            sentences.push(format!("Allowed now: {allowed}."));
+        }
+        let each: Vec<String> = next.iter().map(|(next, allowed)| format!("phase {next} ({allowed})")).collect();
+        if !each.is_empty() {
+            sentences.push(format!("Next comes {}.", each.join(" or ")));
+        }
+    }
+    if standing.done.is_some() && needs.is_empty() && next.is_empty() {
+        sentences.push(format!("It was the last phase: the user ends the skill by `/phasegate deactivate {}`.", standing.skill));
     }
     sentences.join(" ")
 }
@@ -163,22 +202,13 @@ fn way_back(back: &WayBack) -> String {
 
 /// What a person types to approve.
 pub(super) fn approve(names: &[String]) -> String {
+    format!("they type {}", typed(names))
+}
+
+fn typed(names: &[String]) -> String {
     let each = |prefix: &str| {
         let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
         typed.join(" and ")
     };
-    format!("they type {} as a prompt, or {} in a terminal", each("/phasegate"), each("phasegate"))
-}
-
-fn by_a_person(stuck: Stuck, standing: &Standing) -> String {
-    let (command, effect) = match stuck {
-        Stuck::Skip => ("skip", "skips the phase"),
-        Stuck::Deactivate => ("deactivate", "ends the skill"),
-    };
-    let what = if standing.needs.is_empty() { "No call of this skill" } else { "No such call" };
-    let skill = &standing.skill;
-    format!(
-        "{what} would be allowed now. The user {effect}, by `/phasegate {command} {skill}` as a prompt or `phasegate \
-         {command} {skill}` in a terminal."
-    )
+    format!("{} as a prompt, or {} in a terminal", each("/phasegate"), each("phasegate"))
 }

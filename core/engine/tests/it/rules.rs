@@ -141,7 +141,7 @@ fn names_are_the_parts_of_words_and_of_what_decides_before() {
 #[test]
 fn a_denial_names_the_rule_and_says_why() {
     let decision = decided(&no_force(), shell(&[("git push -f", 0), ("ls", 0)]));
-    assert_eq!(decision.reason, "rule no-force denies the call: no (`git push -f`)");
+    assert_eq!(decision.reason, "rule no-force forbids `git push -f`: no");
     assert_eq!(decision.gate.unwrap().word(), "rules");
     let reason = decision.admission.unwrap();
     assert_eq!(
@@ -160,7 +160,7 @@ fn effects_and_ways_on_are_the_rules_own() {
     let call = |tool| json!({"event": "tool_call", "tool": tool, "input": {}});
     let asked = decided(&policy, call("Edit"));
     assert_eq!((asked.effect, asked.code), (Effect::Ask, Some(Code::RuleRejected)));
-    assert_eq!(asked.reason, "rule ask has the user asked: it is dear");
+    assert_eq!(asked.reason, "rule ask leaves Edit to the user: it is dear");
     assert!(asked.recovery.ends_with("Otherwise: Make it cheap."), "{}", asked.recovery);
     let warned = decided(&policy, call("Read"));
     assert_eq!((warned.effect, warned.reason.as_str()), (Effect::Warn, "rule warn warns: it forbids such calls"));
@@ -241,7 +241,7 @@ fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
     let denied = decided(&policy, register);
     assert_eq!(
         (denied.effect, denied.reason.as_str()),
-        (Effect::Deny, "rule own has the user asked: it forbids such calls")
+        (Effect::Deny, "rule own leaves plan_skill_safety to the user: it forbids such calls")
     );
     // No rule is about it, and the default is about calls alone.
     let unknown = decided(&policy, command("activate_skill", json!({"skill_name": "x"})));
@@ -256,7 +256,7 @@ fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
     };
     assert_eq!(stops(false), (None, false), "the platform would do nothing with a text");
     for _ in 0..3 {
-        assert_eq!(stops(true), (Some("rule hold denies the call: not yet".to_string()), false));
+        assert_eq!(stops(true), (Some("rule hold forbids stop: not yet".to_string()), false));
     }
     assert_eq!(stops(true), (None, true), "it ends, and the person is told");
 }
@@ -289,7 +289,7 @@ fn a_rule_over_the_end_of_a_turn_holds_while_a_run_that_the_agent_halted_stands_
     play(json!({"event": "command", "by": "agent", "name": "activate_skill", "args": {"skill_name": "work"}}));
     play(json!({"event": "command", "by": "agent", "name": "manage_skill", "args": {"action": "halt", "why": "x"}}));
     let stop = json!({"event": "stop", "can_hold": true, "interactive": false});
-    assert_eq!(play(stop), Some((Effect::Deny, "rule hold denies the call: not yet".to_string())));
+    assert_eq!(play(stop), Some((Effect::Deny, "rule hold forbids stop: not yet".to_string())));
 }
 
 #[test]

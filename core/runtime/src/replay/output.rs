@@ -34,7 +34,6 @@ pub(super) fn object(line: &Line<'_>) -> Value {
         "reason": decision.map(|decision| decision.reason.as_str()).filter(|reason| !reason.is_empty()),
         "attempted": decision.and_then(|decision| decision.attempted.as_deref()),
         "recovery": decision.map(|decision| decision.recovery.as_str()).filter(|recovery| !recovery.is_empty()),
-        "next_calls": decision.map(|decision| decision.next_calls.clone()).unwrap_or_default(),
         "missing": decision.map(|decision| decision.missing.clone()).unwrap_or_default(),
         "skill": either(decision.and_then(|d| d.skill.clone()), stands.map(|run| run.skill.clone())),
         "phase": either(decision.and_then(|d| d.phase.clone()), stands.map(|run| run.phase.clone())),
@@ -50,6 +49,9 @@ pub(super) fn object(line: &Line<'_>) -> Value {
     let admission = decision.and_then(|decision| decision.admission.as_deref());
     if let (Value::Object(fields), Some(admission)) = (&mut output, admission) {
         fields.insert("admission".into(), json!(admission));
+    }
+    if let (Value::Object(fields), true) = (&mut output, decision.is_some_and(|decision| decision.compat)) {
+        fields.insert("compat".into(), json!(true));
     }
     let branches = branches(line.after);
     if let (Value::Object(fields), false) = (&mut output, branches.is_empty()) {

@@ -86,7 +86,7 @@ fn a_forbidden_call_is_denied_and_after_the_evidence_it_runs() {
     let denied = client.call("write_note", &note());
     assert_eq!((&denied["isError"], &denied["structuredContent"]["code"]), (&json!(true), &json!("not-done")));
     let text = denied["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("Recovery: ") && text.contains("search_notes"), "{text}");
+    assert!(text.contains("Now: ") && text.contains("search_notes"), "{text}");
     assert!(!written.exists());
 
     assert_eq!(client.call("search_notes", &json!({"words": "milk"}))["isError"], json!(false));

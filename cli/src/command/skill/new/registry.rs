@@ -40,7 +40,7 @@ pub(super) fn skill(name: &str, description: &str, table: &Value) -> Result<Made
     for (id, phase) in &phases {
         let said = [phase.text("description"), phase.text("title"), phase.text("name"), id];
         let said = plain(said.into_iter().find(|text| !text.is_empty()).unwrap_or_default());
-        let _ = writeln!(made.text, "  {}:\n    description: \"{said}\"", phase.name);
+        let _ = writeln!(made.text, "  {}:\n    do: \"{said}\"", phase.name);
         let lines = lines(id, phase, &by_id, &mut made.warnings)?;
         lines.iter().for_each(|line| made.text.push_str(&format!("    {line}\n")));
     }

@@ -1,0 +1,36 @@
+//! The subject of a denial: the call, as the agent that made it knows it.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::analysis::{Access, SimpleCommand, Word};
+use crate::phrase;
+use crate::tool::Call;
+
+/// The call: its command, where it has one alone; else its tool, with the first file that it changes or reads.
+pub(crate) fn of_call(call: &Call) -> String {
+    if let [command] = call.analysis.commands.as_slice() {
+        return of_command(command);
+    }
+    let tool = &call.tool.name;
+    let paths = &call.analysis.paths;
+    let named = call.analysis.commands.is_empty().then(|| {
+        let changed = paths.iter().find(|path| matches!(path.access, Access::Write | Access::Remove));
+        changed.or_else(|| paths.first())
+    });
+    let path = named.flatten().filter(|path| !path.written.is_empty());
+    path.map_or_else(
+        || tool.clone(),
+        |path| format!("{tool} of {}", phrase::shortened(path.resolved.as_deref().unwrap_or(&path.written))),
+    )
+}
+
+/// The words of a command in backticks, as far as they are known.
+pub(crate) fn of_command(command: &SimpleCommand) -> String {
+    let words = command.words.iter().map(|word| match word {
+        Word::Known(text) => text.as_str(),
+        Word::Unknown | Word::Value => "\u{2026}",
+    });
+    format!("`{}`", phrase::shortened(&words.collect::<Vec<_>>().join(" ")))
+}
