@@ -79,7 +79,7 @@ fn phase_lines(text: &mut String, skill: &Skill, phase: &Phase) {
     let name = |to: usize| skill.phases.get(to).map(|phase| phase.name.clone()).unwrap_or_default();
     let mut keys = vec![("do", json!(phase.task))];
     keys.extend(phase.run.is_none().then(|| ("allowed", calls::allowed(phase))));
-    keys.push(("forbidden", list(&phase.forbidden)));
+    keys.push(("forbidden", calls::forbidden(phase)));
     let produced: Vec<&str> = skill.produced_in(phase).map(|artifact| artifact.name.as_str()).collect();
     keys.extend((!produced.is_empty()).then(|| ("produces", json!(produced))));
     keys.extend(phase.done_by.as_ref().map(|kind| ("done_by", json!(kind))));

@@ -51,6 +51,7 @@ fn phase(at: usize, Size(_, phases, matchers): Size) -> Phase {
         allowed: tools("allowed"),
         forbidden: tools("forbidden"),
         line_requires: Vec::new(),
+        forbidden_until: Vec::new(),
         steps: None,
         requires: None,
         done_when: Some(Condition::Call(test)),

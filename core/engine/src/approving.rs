@@ -66,14 +66,14 @@ pub(crate) fn waiting<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) ->
 /// The gates that lines ask for, in the phase and in those that can be entered now.
 fn asked_by_lines<'p>(world: &mut World<'_>, skill: &'p Skill, run: &Run) -> Vec<&'p Gate> {
     let mut gates = Vec::new();
-    if skill.phases.iter().all(|phase| phase.line_requires.is_empty()) {
+    if skill.phases.iter().all(|phase| phase.line_conditions().next().is_none()) {
         return gates;
     }
     let Ways { forward, .. } = ways(world, skill, run);
     let here = skill.phase_index(&run.phase);
     for (index, phase) in skill.phases.iter().enumerate() {
         if here == Some(index) || forward.get(index) == Some(&true) {
-            phase.line_requires.iter().for_each(|line| line.condition.each_gate(&mut |gate| gates.push(gate)));
+            phase.line_conditions().for_each(|condition| condition.each_gate(&mut |gate| gates.push(gate)));
         }
     }
     gates

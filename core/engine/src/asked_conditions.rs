@@ -20,8 +20,7 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
         let own = phase.done_when.iter().chain(&phase.failed_when).filter(move |_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
-        let lines = phase.line_requires.iter().map(|line| &line.condition);
-        lines.chain(&phase.requires).chain(own).chain(optional).chain(edges).chain(backs)
+        phase.line_conditions().chain(&phase.requires).chain(own).chain(optional).chain(edges).chain(backs)
     })
 }
 

@@ -201,12 +201,11 @@ impl ReportWanted {
         let counted = Counted::of(self.runner, reports);
         let fails = outcome == CallOutcome::Failed || (self.through.is_some() && outcome == CallOutcome::Ok);
         let failed = fails && counted.failed > 0;
-        let passed = outcome == CallOutcome::Ok && self.sees_success(&counted);
         let broken = fails && counted.broken;
         match self.result {
             TestsResult::Passed => failed || broken,
-            TestsResult::Failed => passed || (broken && !failed),
-            TestsResult::Broken => passed || failed,
+            // That a test failed stays true: it is the code's turn to change that.
+            TestsResult::Failed | TestsResult::Broken => false,
         }
     }
 }

@@ -35,13 +35,16 @@ pub fn forbids_change(policy: &Policy, state: &State, event: &Event, path: &str)
     let kind = agent_kind(state, event);
     let caller = Caller { agent: event.subagent(), kind: &kind };
     let facts = Facts::default();
-    let found = verdicts(&mut World::new(&facts), policy, state, &call, caller);
+    let mut world = World::new(&facts);
+    let found = verdicts(&mut world, policy, state, &call, caller);
     let mut runs: Vec<&Run> = found.iter().filter_map(|verdict| state.run(&verdict.run)).collect();
     let above: Vec<&Run> = runs.iter().flat_map(|run| tree::above(state, run)).collect();
     runs.extend(above);
     let forbids = runs.into_iter().filter_map(|run| {
         let skill = policy.skill_version(&run.skill, &run.version)?;
-        let fit = SkillCall::new(skill, &call, caller.in_run(skill, run)).forbids_change(run, path);
+        // No fact is known here: what was seen of an `until` counts.
+        let own = SkillCall::new(skill, &call, caller.in_run(skill, run)).lifting(&mut world, run, true);
+        let fit = own.forbids_change(run, path);
         let by = || ForbiddingPhase {
             run: run.id.clone(),
             skill: run.skill.clone(),

@@ -312,6 +312,11 @@ impl<'a> World<'a> {
         self.truth(condition, run, Seen::About(call)).holds()
     }
 
+    /// How true the condition of a line is for a call.
+    pub(crate) fn truth_for(&mut self, condition: &Condition, run: &Run, call: &Call) -> Truth {
+        self.truth(condition, run, Seen::About(call))
+    }
+
     /// What the condition of a line still wants for the call that the line lists.
     pub(crate) fn missing_for<'p>(&mut self, run: &Run, condition: &'p Condition, call: &Call) -> Missing<'p> {
         let mut missing = Missing::default();
@@ -418,7 +423,8 @@ impl<'a> World<'a> {
                 parts.iter().for_each(|part| self.missing(part, run, seen, out));
                 let words: Vec<String> = out.words.split_off(first);
                 out.words.push(words.join(" or "));
-                let phrases: Vec<String> = out.phrases.split_off(first_phrase);
+                let mut phrases: Vec<String> = out.phrases.split_off(first_phrase);
+                phrase::without_approvals(&mut phrases);
                 out.phrases.push(phrase::either(&phrases));
             }
             Condition::Call(test) => {

@@ -87,6 +87,8 @@ struct SkillPart<'a> {
     named: bool,
     /// What writes artifacts of the runs beside the one that judges.
     of_others: OfOthers<'a>,
+    /// The lines of `forbidden` whose `until` holds: they select nothing.
+    lifted: Vec<&'a Matcher>,
 }
 
 impl<'a> SkillCall<'a> {
@@ -331,7 +333,7 @@ fn strictest(rulings: Vec<Ruling>) -> Ruling {
 
 impl<'a> SkillPart<'a> {
     fn new(skill: &'a Skill, call: Cow<'a, Call>, labels: Cow<'a, Labels>, caller: Caller<'a>) -> Self {
-        let mut this = Self { skill, call, labels, caller, named: false, of_others: Vec::new() };
+        let mut this = Self { skill, call, labels, caller, named: false, of_others: Vec::new(), lifted: Vec::new() };
         if !skill.tools.is_empty() {
             let mut labels = this.labels.clone().into_owned();
             for note in &skill.tools {
@@ -348,7 +350,7 @@ impl<'a> SkillPart<'a> {
 
     /// Whether one matcher applies.
     fn one(&self, matcher: &Matcher, used: Use) -> bool {
-        matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
+        !self.is_lifted(matcher) && matcher.matches(self.subject(used), self.skill.permitted_servers(), used)
     }
 
     fn subject(&self, used: Use) -> Subject<'_> {

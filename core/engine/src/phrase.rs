@@ -21,6 +21,8 @@ const MAX_LINE_CHARS: usize = 80;
 const MAX_COMMANDS_CHARS: usize = 40;
 /// The most characters of what is needed: of the first item, and of as many as are named.
 const MAX_NEEDS_CHARS: usize = 260;
+/// How what a person has to approve is called.
+const APPROVAL: &str = "the user's approval";
 /// The most elements of a plan that are named.
 const MAX_ELEMENTS: usize = 5;
 /// The most characters of a list, apart from its first item.
@@ -219,17 +221,30 @@ impl Condition {
 pub(crate) fn wanted(condition: &Condition) -> String {
     match condition {
         Condition::Call(test) => call(test),
-        Condition::Approved(gate) => format!("the user's approval `{}`", gate.name),
+        Condition::Approved(gate) => format!("{APPROVAL} `{}`", gate.name),
         Condition::All(parts) => {
             let said = parts.iter().filter(|part| written(part, parts).is_none());
             said.map(wanted).collect::<Vec<_>>().join(" and ")
         }
-        Condition::Any(parts) => either(&parts.iter().map(wanted).collect::<Vec<_>>()),
+        Condition::Any(parts) => either(&alternatives(parts)),
         Condition::Unchanged(test) => format!("{} as it was when the phase began", glob::quoted(&test.content.text)),
         Condition::Artifact(test) => artifact(test),
         Condition::Says(test) => format!("a message that says `{}`", shortened(&test.text)),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
+}
+
+/// The ways in which one of several conditions can hold.
+fn alternatives(parts: &[Condition]) -> Vec<String> {
+    let mut phrases: Vec<String> = parts.iter().map(wanted).collect();
+    without_approvals(&mut phrases);
+    phrases
+}
+
+/// Takes a person's word out of several ways, where there is another: it is told apart.
+pub(crate) fn without_approvals(phrases: &mut Vec<String>) {
+    let others = phrases.iter().any(|phrase| !phrase.starts_with(APPROVAL));
+    phrases.retain(|phrase| !others || !phrase.starts_with(APPROVAL));
 }
 
 /// The part that asks for an artifact, where this part asks for a call that writes its files. A sentence names one of them.
@@ -289,7 +304,7 @@ pub(crate) fn of_elements(left: &[&str], failed: bool) -> String {
 
 /// One of several things that would do.
 pub(crate) fn either(phrases: &[String]) -> String {
-    let all = phrases.join(" or ");
+    let all = phrases.join(" or ").replace(" or a test run that", " or one that");
     match phrases.split_first() {
         Some((first, rest)) if all.len() > MAX_LIST_CHARS && !rest.is_empty() => {
             let ways = if rest.len() == 1 { "way" } else { "ways" };
@@ -341,7 +356,7 @@ fn of_tests(result: TestsResult, selected: bool, of: &str) -> String {
     match result {
         TestsResult::Passed if selected => format!("a test run{of} that passed"),
         TestsResult::Passed => "a run of the whole test suite that passed".to_string(),
-        TestsResult::Failed => format!("a test run{of} with a failed test"),
+        TestsResult::Failed => format!("a test run{of} that failed"),
         TestsResult::Broken => format!("a test run{of} that could not be built"),
     }
 }

@@ -347,6 +347,9 @@ pub struct Phase {
     /// The lines of `allowed` that have a condition of their own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub line_requires: Vec<LineRequires>,
+    /// The lines of `forbidden` that forbid only until a condition holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbidden_until: Vec<LineRequires>,
     /// The plan whose steps permit further calls, each one call, once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Box<StepsFile>>,
@@ -418,7 +421,8 @@ pub struct ChildRun {
     pub may_fail: bool,
 }
 
-/// The condition of one line of `allowed`: the line lists a call only while it holds.
+/// The condition of one line: one of `allowed` lists a call only while it holds, one of `forbidden` forbids only while it
+/// does not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineRequires {
@@ -460,6 +464,11 @@ impl Phase {
         self.line_requires.iter().find(|requires| requires.line == line).map(|requires| &requires.condition)
     }
 
+    /// The conditions of single lines.
+    pub fn line_conditions(&self) -> impl Iterator<Item = &Condition> {
+        self.line_requires.iter().chain(&self.forbidden_until).map(|line| &line.condition)
+    }
+
     /// Every condition of the phase, in the order of its fields.
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = match &self.optional {
@@ -468,8 +477,7 @@ impl Phase {
         };
         let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = self.back.iter().filter_map(|back| back.when.as_ref());
-        let lines = self.line_requires.iter().map(|line| &line.condition);
-        let asked = lines.chain(&self.requires).chain(&self.done_when).chain(&self.failed_when);
+        let asked = self.line_conditions().chain(&self.requires).chain(&self.done_when).chain(&self.failed_when);
         asked.chain(optional).chain(edges).chain(backs)
     }
 }

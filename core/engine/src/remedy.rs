@@ -367,6 +367,10 @@ fn blocking<'p>(world: &mut World<'_>, run: &Run, verdict: &RunVerdict<'p>) -> O
         let missing = world.missing_for(run, phase.required_by(unmet.line)?, verdict.call.decided(&verdict.ruling));
         return Some(Blocking { phase, missing, asks: Asks::Line });
     }
+    if let Some(condition) = verdict.call.forbidden_until(run).filter(|_| verdict.ruling.line == Line::Forbidden) {
+        let missing = world.missing_for(run, condition, verdict.call.decided(&verdict.ruling));
+        return Some(Blocking { phase: here, missing, asks: Asks::Line });
+    }
     let missing = world.missing_here(run, here);
     if !missing.words.is_empty() {
         return Some(Blocking { phase: here, missing, asks: Asks::Completion });

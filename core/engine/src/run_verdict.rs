@@ -62,7 +62,7 @@ pub(crate) fn verdicts<'a>(
         let start = BranchStart { policy, state, call, caller };
         let mut lists = |run: &Run| {
             let Some(skill) = skill_of(run) else { return false };
-            let own = SkillCall::new(skill, call, caller.in_run(skill, run));
+            let own = SkillCall::new(skill, call, caller.in_run(skill, run)).lifting(world, run, false);
             if !own.is_for(world, run) || !start.means(world, run) {
                 return false;
             }
@@ -79,7 +79,7 @@ pub(crate) fn verdicts<'a>(
         let Some(leaf) = path.pop() else { continue };
         for ancestor in path.iter().copied() {
             let Some(skill) = skill_of(ancestor) else { continue };
-            let call = SkillCall::new(skill, call, caller.in_run(skill, ancestor));
+            let call = SkillCall::new(skill, call, caller.in_run(skill, ancestor)).lifting(world, ancestor, false);
             let Some(ruling) = call.forbidden_by(ancestor) else { continue };
             let (run, broke) = (ancestor.id.clone(), code(ruling.line));
             verdicts.push(RunVerdict {
@@ -97,6 +97,7 @@ pub(crate) fn verdicts<'a>(
         let Some(skill) = skill_of(leaf) else { continue };
         let of_others = if reads { Vec::new() } else { of_others(policy, state, &path, leaf, skill) };
         let call = SkillCall::new(skill, call, caller.in_run(skill, leaf)).beside(&of_others);
+        let call = call.lifting(world, leaf, false);
         let ruling = if held_by.is_some() { call.judge_reading(leaf) } else { call.judge(world, leaf) };
         // A call that belongs to a phase to come goes through that phase's gates, and what the skill forbids everywhere
         // stays forbidden: neither ends the run.

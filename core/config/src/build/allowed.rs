@@ -97,6 +97,36 @@ pub(super) fn lines(
     lines
 }
 
+/// Builds the lines of a list of what a phase forbids, with the conditions until which they do.
+pub(super) fn forbidden(
+    builder: &mut Builder<'_>,
+    sources: &[MatcherSource],
+    nodes: &Node,
+    seen: &mut Seen,
+) -> AllowedLines {
+    let mut lines = AllowedLines::default();
+    for (source, node) in sources.iter().zip(nodes.items()) {
+        let until = match source {
+            MatcherSource::Object(object) => object.until.as_ref(),
+            MatcherSource::Pattern(_) => None,
+        };
+        let mut alone = source.clone();
+        if let MatcherSource::Object(object) = &mut alone {
+            object.until = None;
+        }
+        let mut matchers = matcher::each(builder, &alone, node);
+        matcher::everywhere(&mut matchers);
+        let condition = until.and_then(|until| condition::build(builder, until, child(node, "until"), seen));
+        for matcher in matchers {
+            let line = lines.matchers.len();
+            lines.requires.extend(condition.clone().map(|condition| LineRequires { line, condition }));
+            lines.matchers.push(matcher);
+            lines.spans.push(node.span);
+        }
+    }
+    lines
+}
+
 /// Where the plan is whose steps permit calls.
 fn steps(builder: &mut Builder<'_>, artifact: &str, source: &MatcherObject, node: &Node) -> Option<Box<StepsFile>> {
     let at = source.at.clone().unwrap_or_default();

@@ -1,5 +1,7 @@
 //! What building carries along, and the places of what it built.
 
+use std::collections::BTreeMap;
+
 use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
@@ -7,6 +9,7 @@ use phasegate_core::policy::{Skill, Unlisted};
 use crate::groups::Groups;
 use crate::node::{Node, Span};
 use crate::report::Finding;
+use crate::source::ConditionSource;
 use crate::texts::Texts;
 
 /// What building carries along.
@@ -16,6 +19,10 @@ pub(crate) struct Builder<'f> {
     pub(crate) lenient: bool,
     /// The groups of files that it may name.
     pub(crate) groups: &'f Groups,
+    /// The conditions that the skill gives names, and where.
+    pub(super) facts: Option<(&'f BTreeMap<String, ConditionSource>, &'f Node)>,
+    /// The names of facts that are being built.
+    pub(super) in_facts: Vec<String>,
     /// The servers that the skill lists.
     pub(super) servers: &'f [String],
     /// How the skill answers calls that no line lists.
@@ -40,6 +47,8 @@ impl<'f> Builder<'f> {
             findings,
             lenient,
             groups,
+            facts: None,
+            in_facts: Vec::new(),
             servers: &[],
             unlisted: Unlisted::ReadOnly,
             may_compare: false,

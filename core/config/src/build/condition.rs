@@ -13,6 +13,7 @@ use crate::node::Node;
 use crate::paths;
 use crate::report::Finding;
 use crate::source::{ConditionSource, MatcherSource, Matchers};
+use crate::suggestion::{did_you_mean, listed};
 
 /// Every call that a condition asks for.
 pub(super) type Seen = Vec<Asked>;
@@ -31,6 +32,7 @@ pub(super) fn build(
     if let Some(content) = unchanged.filter(|_| parts.is_empty()) {
         parts.push(Condition::Unchanged(UnchangedTest { atom: builder.next_atom(), content }));
     }
+    parts.extend(fact(builder, source, node, seen));
     if let Some(all) = &source.all {
         parts.push(Condition::All(list(builder, all, child(node, "all"), seen)));
     }
@@ -55,6 +57,36 @@ pub(super) fn build(
         Condition::Approved(Gate { name: name.clone(), content })
     }));
     if parts.len() == 1 { parts.pop() } else { (!parts.is_empty()).then_some(Condition::All(parts)) }
+}
+
+/// The condition that a name stands for.
+fn fact(
+    builder: &mut Builder<'_>,
+    source: &ConditionSource,
+    node: &Node,
+    seen: &mut Seen,
+) -> Option<Condition> {
+    let name = source.fact.as_ref()?;
+    let span = child(node, "fact").span;
+    let (facts, places) = builder.facts?;
+    let Some(fact) = facts.get(name) else {
+        let known = || facts.keys().map(String::as_str);
+        let help = match facts.is_empty() {
+            true => "define it under `facts` of the skill".to_owned(),
+            false => did_you_mean(name, known()).unwrap_or_else(|| format!("the facts are {}", listed(known()))),
+        };
+        builder.findings.push(Finding::error(Code::ConfigValue, span, format!("no fact is called `{name}`")).suggest(help));
+        return None;
+    };
+    if builder.in_facts.contains(name) {
+        let message = format!("the fact `{name}` refers to itself");
+        builder.findings.push(Finding::error(Code::ConfigValue, span, message).suggest("write the condition out"));
+        return None;
+    }
+    builder.in_facts.push(name.clone());
+    let built = build(builder, fact, child(places, name), seen);
+    builder.in_facts.pop();
+    built
 }
 
 fn list(builder: &mut Builder<'_>, sources: &[ConditionSource], nodes: &Node, seen: &mut Seen) -> Vec<Condition> {

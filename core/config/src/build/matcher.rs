@@ -28,10 +28,15 @@ pub(crate) fn forbidden(
     nodes: &Node,
 ) -> (Vec<Matcher>, Vec<Span>) {
     let (mut matchers, spans) = list(builder, sources, nodes);
+    everywhere(&mut matchers);
+    (matchers, spans)
+}
+
+/// Makes `**` alone mean files outside of the project too.
+pub(super) fn everywhere(matchers: &mut [Matcher]) {
     for test in matchers.iter_mut().flat_map(|matcher| &mut matcher.paths).filter(|test| *test.pattern == *"**") {
         test.pattern = "{**,/**}".into();
     }
-    (matchers, spans)
 }
 
 /// Builds the matchers that a line stands for: one for each name of `Edit|Write`.
@@ -55,6 +60,11 @@ fn refuse(builder: &mut Builder<'_>, object: &MatcherObject, node: &Node) {
         let message = format!("`{key}` belongs to a line of `allowed` of a phase that names a plan by `from`");
         let finding = Finding::error(Code::ConfigValue, child(node, key).span, message);
         builder.findings.push(finding.suggest("remove it, or put the line under `allowed` of a phase"));
+    }
+    if object.until.is_some() {
+        let message = "`until` belongs to a line of `forbidden` of a phase";
+        let finding = Finding::error(Code::ConfigValue, child(node, "until").span, message);
+        builder.findings.push(finding.suggest("remove it, or put the line under `forbidden` of a phase"));
     }
     if object.requires.is_some() {
         let finding = Finding::error(

@@ -6,7 +6,7 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, Unlisted
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
-use super::{artifact, condition, done_by, matcher, runs, unlisted};
+use super::{artifact, condition, done_by, runs, unlisted};
 use crate::agent::{self, AGENT};
 use crate::instance::names;
 use crate::node::{Entry, Node, Span};
@@ -41,8 +41,8 @@ pub(super) fn phase(
     lines.write(builder, &produces, kind);
     let start = kind.map(|kind| done_by::start(builder, kind, child(node, "done_by"))).unwrap_or_default();
     lines.add(&start);
-    let (forbidden, forbidden_places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
-    places.forbidden = forbidden_places;
+    let forbidden = allowed::forbidden(builder, &source.forbidden, child(node, "forbidden"), &mut places.asked);
+    places.forbidden = forbidden.spans;
     let (unlisted_lines, unlisted_places) = unlisted::lines(builder, source.unlisted.as_ref(), child(node, "unlisted"));
     places.unlisted = unlisted_places;
     let rule = source.unlisted.as_ref().map(|rule| {
@@ -59,7 +59,8 @@ pub(super) fn phase(
         allowed: lines.matchers,
         line_requires: lines.requires,
         steps,
-        forbidden,
+        forbidden: forbidden.matchers,
+        forbidden_until: forbidden.requires,
         produces: Vec::new(),
         done_by: source.done_by.clone(),
         run,

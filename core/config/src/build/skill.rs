@@ -19,14 +19,15 @@ use crate::texts::Texts;
 pub(crate) fn skill<'f>(
     findings: &'f mut Vec<Finding>,
     source: &'f SkillSource,
-    node: &Node,
+    node: &'f Node,
     form: Form,
     texts: &'f Texts<'f>,
     groups: &'f Groups,
 ) -> Built {
     let compat = form == Form::Compat;
+    let facts = Some((&source.facts, child(node, "facts")));
     let mut builder =
-        Builder { servers: &source.servers, texts: Some(texts), ..Builder::new(findings, compat, groups) };
+        Builder { servers: &source.servers, texts: Some(texts), facts, ..Builder::new(findings, compat, groups) };
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
@@ -41,6 +42,7 @@ pub(crate) fn skill<'f>(
     let (start, start_places) = start(&mut builder, source, child(node, "start"));
     places.start = start_places;
     inputs::starts(&mut builder, &inputs, &start, node);
+    fact_names(&mut builder, child(node, "facts"));
     let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
     let default = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
     let unlisted = source.unlisted.as_ref().and_then(UnlistedRuleSource::word).unwrap_or(default);
@@ -177,4 +179,17 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
         spans.push(span);
     }
     (notes, spans)
+}
+
+/// Checks the names of the facts.
+fn fact_names(builder: &mut Builder<'_>, node: &Node) {
+    for entry in node.entries() {
+        let mut rest = entry.key.chars();
+        let starts = rest.next().is_some_and(|first| first.is_ascii_lowercase());
+        if !starts || !rest.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
+            let message = format!("`{}` is no name of a fact", entry.key);
+            let finding = Finding::error(Code::ConfigValue, entry.key_span, message);
+            builder.findings.push(finding.suggest("write small letters, digits and `_`, a letter first"));
+        }
+    }
 }

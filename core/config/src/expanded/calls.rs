@@ -28,6 +28,17 @@ pub(super) fn allowed(phase: &Phase) -> Value {
     phase.allowed.iter().enumerate().map(line).chain(steps).collect()
 }
 
+/// The lines of a phase's `forbidden`.
+pub(super) fn forbidden(phase: &Phase) -> Value {
+    let line = |(at, call): (usize, &Matcher)| {
+        let Some(until) = phase.forbidden_until.iter().find(|until| until.line == at) else { return matcher(call) };
+        let mut fields = fields(call);
+        fields.insert("until".into(), condition(&until.condition));
+        Value::Object(fields)
+    };
+    phase.forbidden.iter().enumerate().map(line).collect()
+}
+
 /// The lines of a list.
 pub(super) fn list(matchers: &[Matcher]) -> Value {
     matchers.iter().map(matcher).collect()

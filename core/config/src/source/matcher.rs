@@ -68,6 +68,10 @@ pub struct MatcherObject {
     /// In a line of `allowed`: the condition under which the line allows the call. Evidence of the whole run counts.
     #[serde(default)]
     pub requires: Option<ConditionSource>,
+    /// In a line of `forbidden` of a phase: the line forbids as long as this condition does not hold. Evidence of the whole
+    /// run counts.
+    #[serde(default)]
+    pub until: Option<ConditionSource>,
     /// In a line of `allowed` of a phase, alone with `at`: the artifact that is the approved plan. Each of its steps permits
     /// one call, once.
     #[serde(default)]
@@ -148,6 +152,9 @@ pub struct ConditionSource {
     pub unknown: Option<Matchers>,
     /// A matching call ran to its end, `ok` or `failed`.
     pub ended: Option<Matchers>,
+    /// A fact of the skill, by its name.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub fact: Option<String>,
     /// A known test runner ended so: `passed` (the whole suite, or what `command` names), `failed` or `broken`.
     pub tests: Option<Tests>,
     /// With `tests`: the words of the command that runs the tests meant, with `*` for any words.

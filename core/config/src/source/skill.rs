@@ -10,7 +10,7 @@ use super::choices::{
     ScopeSource,
 };
 use super::group::GroupSource;
-use super::matcher::MatcherSource;
+use super::matcher::{ConditionSource, MatcherSource};
 use super::phase::PhaseSource;
 use super::unlisted::UnlistedRuleSource;
 
@@ -75,6 +75,9 @@ pub struct SkillSource {
     /// Groups of files for this skill, by name. `"@NAME"` stands for one wherever a path stands.
     #[serde(default)]
     pub groups: BTreeMap<String, GroupSource>,
+    /// Conditions for this skill, by name. `{fact: NAME}` stands for one wherever a condition stands.
+    #[serde(default)]
+    pub facts: BTreeMap<String, ConditionSource>,
     /// The calls that every phase allows, beside its own.
     #[serde(default)]
     pub allowed: Vec<MatcherSource>,

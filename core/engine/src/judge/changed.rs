@@ -31,7 +31,7 @@ impl SkillCall<'_> {
 
 impl SkillPart<'_> {
     fn forbids_change(&self, line: &Matcher, path: &str) -> Fit {
-        if !line.paths.iter().any(|test| test.access == Access::Write) {
+        if self.is_lifted(line) || !line.paths.iter().any(|test| test.access == Access::Write) {
             return Fit::No;
         }
         let mut call: Call = (*self.call).clone();

@@ -1,14 +1,57 @@
-//! Lines of `allowed` that have a condition of their own (rules 3.2).
+//! Lines that have a condition of their own (rules 3.2).
 
-use super::SkillPart;
+use alloc::vec::Vec;
+
+use super::{SkillCall, SkillPart};
 use super::listed::{Listed, Unmet, UnmetLine};
+use crate::condition::{Condition, Truth};
 use crate::eval::World;
 use crate::graph::{Here, Transition};
 use crate::matcher::{Matcher, Use};
-use crate::policy::Phase;
+use crate::policy::{LineRequires, Phase, Skill};
 use crate::state::Run;
 
+impl<'a> SkillCall<'a> {
+    /// The same, where the lines of `forbidden` forbid nothing whose `until` holds for the run. `doubt`: nor those of which
+    /// that is not known.
+    pub(crate) fn lifting(mut self, world: &mut World<'_>, run: &Run, doubt: bool) -> Self {
+        let Some(phase) = present(self.skill, run).filter(|phase| !phase.forbidden_until.is_empty()) else {
+            return self;
+        };
+        let lifted = |until: &'a LineRequires| {
+            let truth = world.truth_for(&until.condition, run, &self.whole.call);
+            let holds = truth == Truth::Yes || doubt && truth == Truth::Unknown;
+            phase.forbidden.get(until.line).filter(|_| holds)
+        };
+        let lifted: Vec<&Matcher> = phase.forbidden_until.iter().filter_map(lifted).collect();
+        for part in self.parts.iter_mut().chain(&mut self.tasks).chain([&mut self.whole]) {
+            part.lifted.clone_from(&lifted);
+        }
+        self
+    }
+
+    /// What the line waits for that forbids the call; `None`: a line that forbids it waits for nothing.
+    pub(crate) fn forbidden_until(&self, run: &Run) -> Option<&'a Condition> {
+        let phase = present(self.skill, run)?;
+        let parts = self.judged(phase);
+        let forbids = |line: &Matcher| parts.iter().any(|part| part.one(line, Use::Forbid));
+        let forbidding = phase.forbidden.iter().enumerate().filter(|(_, line)| forbids(line));
+        let waits = |(at, _): (usize, &Matcher)| phase.forbidden_until.iter().find(|until| until.line == at);
+        let each: Vec<&LineRequires> = forbidding.map(waits).collect::<Option<_>>()?;
+        each.first().map(|until| &until.condition)
+    }
+}
+
+fn present<'a>(skill: &'a Skill, run: &Run) -> Option<&'a Phase> {
+    skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))
+}
+
 impl SkillPart<'_> {
+    /// Whether a line of `forbidden` forbids nothing, as its `until` holds.
+    pub(super) fn is_lifted(&self, line: &Matcher) -> bool {
+        self.lifted.iter().any(|lifted| core::ptr::eq(*lifted, line))
+    }
+
     /// Whether the phase lists the call, by a line whose condition holds.
     pub(super) fn listed(&self, world: &mut World<'_>, run: &Run, phase: &Phase) -> Listed {
         let elsewhere = phase.run.as_ref().filter(|_| run.phase != phase.name);

@@ -43,8 +43,7 @@ pub(crate) fn repeated(decision: &Decision, times: u32) -> String {
         );
     }
     format!(
-        "This call was denied {times} times, and it stays denied: do not repeat it. {recovery} If that cannot be done, tell \
-         the user what is missing, and stop."
+        "Denied {times} times: it stays denied. {recovery} If that cannot be done, tell the user what is missing, and stop."
     )
 }
 
@@ -136,7 +135,9 @@ fn now(standing: &Standing) -> String {
         if standing.only_gates && now.is_empty() {
             sentences.push("Show it to the user, and stop.".to_string());
         }
-        sentences.push(format!("The user types {}.", typed(&standing.gates)));
+        let other = needs.iter().all(|need| standing.gates.iter().all(|gate| !need.contains(&format!("`{gate}`"))));
+        let who = if other && !needs.is_empty() { "Or the user types" } else { "The user types" };
+        sentences.push(format!("{who} {}.", typed(&standing.gates)));
     }
     sentences.extend(standing.steps.iter().flat_map(steps::sentences));
     if now.is_empty() && !standing.only_gates {
@@ -186,6 +187,8 @@ pub(crate) fn uncounted(why: Why) -> String {
                 .to_string()
         }
         Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
+        Why::Outcome(CallOutcome::Ok) => "The last one does not count: it succeeded.".to_string(),
+        Why::Outcome(CallOutcome::Failed) => "The last one does not count: it failed.".to_string(),
         Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
         Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),
     }
@@ -210,5 +213,5 @@ fn typed(names: &[String]) -> String {
         let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
         typed.join(" and ")
     };
-    format!("{} as a prompt, or {} in a terminal", each("/phasegate"), each("phasegate"))
+    format!("{} ({} in a terminal)", each("/phasegate"), each("phasegate"))
 }

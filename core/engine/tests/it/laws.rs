@@ -71,6 +71,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         allowed: list(allowed),
         forbidden: list(forbidden),
         line_requires: Vec::new(),
+        forbidden_until: Vec::new(),
         steps: None,
         requires: None,
         done_when: done.map(|place| {
