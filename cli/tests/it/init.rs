@@ -143,7 +143,7 @@ fn a_skill_that_the_client_cannot_start_gets_a_file_and_the_doctor_tells_of_it()
     let text = |skill: &str| fs::read_to_string(world.root().join(format!(".claude/skills/{skill}/SKILL.md"))).unwrap();
     assert_eq!(text("review-only"), "mine");
     let made = text("test-first");
-    assert!(made.starts_with("---\nname: test-first\ndescription: \"") && made.contains("2. **green**"), "{made}");
+    assert!(made.starts_with("---\nname: test-first\ndescription: \"") && made.contains("1. **work**"), "{made}");
     world.run(&["check"], 0);
     world.run(&["init", "--undo"], 0);
     assert!(!world.root().join(".claude/skills/test-first").exists());

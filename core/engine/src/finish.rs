@@ -268,7 +268,8 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
             }
             waits = standing.only_gates;
         }
-        let stuck = !waits && is_hindered(world, &context, run, verdict.skill);
+        let others = verdicts.len() > 1 && !waits;
+        let stuck = others && is_hindered(world, &context, run, verdict.skill);
         let skill = run.skill.clone();
         denial.kind = DenialKind::Unfinished { skill, phase: run.phase.to_string(), done };
         open.push(Missing {

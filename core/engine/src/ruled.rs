@@ -65,7 +65,7 @@ impl Ruled {
     pub fn reason(&self) -> DenialReason {
         match &self.rule {
             None => DenialReason::NoRuleMatched {},
-            Some(rule) => DenialReason::RuleRejected { rule_name: rule.name.clone(), rule_reason: self.why(rule) },
+            Some(rule) => DenialReason::RuleRejected { rule_name: rule.name.clone(), rule_reason: [self.why(rule), self.of_part()].concat() },
         }
     }
 
@@ -79,6 +79,10 @@ impl Ruled {
                 format!("rule {} forbids {}: {}", rule.name, self.subject, self.why(rule))
             }
         }
+    }
+
+    fn of_part(&self) -> String {
+        self.part.as_ref().map(|part| format!(" (`{part}`)")).unwrap_or_default()
     }
 
     fn why(&self, rule: &NamedRule) -> String {

@@ -10,6 +10,10 @@ use crate::tool::Call;
 
 /// The call: its command, where it has one alone; else its tool, with the first file that it changes or reads.
 pub(crate) fn of_call(call: &Call) -> String {
+    // What a record leaves out cannot be said again.
+    if call.analysis.redacted.is_some() {
+        return call.tool.name.clone();
+    }
     if let [command] = call.analysis.commands.as_slice() {
         return of_command(command);
     }
