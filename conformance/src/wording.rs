@@ -15,8 +15,7 @@ const PAGE: &str = "\n\nThe text of the phase:\n\n";
 /// What stands between two texts of ours.
 const NEXT: &str = "\n\nphasegate: ";
 /// How a text of ours begins.
-const HEADS: [&str; 12] =
-    [
+const HEADS: [&str; 12] = [
     "Phase violation: ",
     "Phase warning: ",
     "phasegate [",
@@ -42,9 +41,7 @@ pub fn of_output(place: &str, tool: &Value, output: &Value) -> Vec<Mismatch> {
     decision.insert("effect".into(), json!(effect));
     decision.insert("tool".into(), json!(tool.as_str().unwrap_or_default()));
     match serde_json::from_value::<Decision>(Value::Object(decision)) {
-        Ok(decision) => {
-            of_text(place, &text::denial(&decision))
-        }
+        Ok(decision) => of_text(place, &text::denial(&decision)),
         Err(error) => vec![Mismatch::broken(place, error)],
     }
 }

@@ -15,7 +15,6 @@ use phasegate_adapter::{Message, Problem, Reply, Verdict, text};
 use phasegate_core::{Code, Decision};
 use serde::Serialize;
 
-
 #[derive(Default, Serialize)]
 struct Output<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -49,8 +49,7 @@ struct Output {
 
 /// The reply to a message with this verdict.
 pub(crate) fn reply(message: &Message, verdict: &Verdict) -> Reply {
-    let mut output =
-        Output { status: status(verdict), context: text::context(verdict), ..Output::default() };
+    let mut output = Output { status: status(verdict), context: text::context(verdict), ..Output::default() };
     let hook = Hook::named(&message.event);
     output.registers = verdict.obligations.iter().any(|owed| owed.id == SAFETY_OBLIGATION);
     match verdict.denial() {

@@ -103,7 +103,11 @@ fn each_of_its_records_is_decided_again() {
         // A text of a decision may be worded otherwise by now, and a state may note more of an open call; what is decided
         // may not differ.
         let differs = found["again"]["differs"].as_array().unwrap();
-        assert!(differs.iter().all(|what| what == "decision" || what == "text" || what == "state"), "record {}: {differs:?}", at + 1);
+        assert!(
+            differs.iter().all(|what| what == "decision" || what == "text" || what == "state"),
+            "record {}: {differs:?}",
+            at + 1
+        );
         let again = &found["again"]["decision"];
         for part in ["effect", "code", "skill", "phase"] {
             assert_eq!(again[part], found["decision"][part], "{part} of record {} decided again", at + 1);

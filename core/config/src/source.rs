@@ -29,8 +29,8 @@ pub use matcher::{
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{
-    BackSource, BranchObject, BranchSource, EachSource, EdgeSource, NextSource,
-    OptionalSource, OptionalWhen, ParallelSource, PhaseSource, RunSource, TaskFile, TaskSource,
+    BackSource, BranchObject, BranchSource, EachSource, EdgeSource, NextSource, OptionalSource, OptionalWhen,
+    ParallelSource, PhaseSource, RunSource, TaskFile, TaskSource,
 };
 pub use rules::{ArgumentSource, RuleDefaultSource, RuleToolSource, RulesSource};
 pub use safety::SafetySource;

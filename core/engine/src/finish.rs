@@ -215,8 +215,13 @@ impl Missing {
     /// That a run stands still: the agent can do nothing for it.
     fn of_stopped(state: &State, run: &Run, skill: &Skill) -> Self {
         let why = stopped(state, run, skill, "", None);
-        let deciding =
-            DecidingRun { skill: run.skill.clone(), phase: Some(run.phase.clone()), line: None, began: false, compat: false };
+        let deciding = DecidingRun {
+            skill: run.skill.clone(),
+            phase: Some(run.phase.clone()),
+            line: None,
+            began: false,
+            compat: false,
+        };
         let kind = DenialKind::Stopped(Box::new(why));
         Self {
             run: run.id.clone(),

@@ -328,7 +328,10 @@ fn guidance(
             .filter(|_| (!has_needs || is_blocked) && !run.has_more_waves())
             .map(|next| (next.name.clone(), entering(next)))
             .collect(),
-        done_by: phase.done_by.clone().filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
+        done_by: phase
+            .done_by
+            .clone()
+            .filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
         steps,
         failed_gate: run.at_gate() && uncounted == Some(Why::Outcome(CallOutcome::Failed)),
     }))

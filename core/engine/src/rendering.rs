@@ -7,6 +7,7 @@ mod recovery;
 mod registered;
 mod steps;
 mod stopped;
+mod words;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -18,12 +19,13 @@ use serde_json::{Value, json};
 use crate::analysis::Part;
 use crate::code::{Area, Code};
 use crate::decision::{Decision, Effect, Gate};
-use crate::denial::{BegunBy, Changed, Denial, DenialKind, Guidance, Misplaced, NotRegistered};
+use crate::denial::{BegunBy, Changed, Denial, DenialKind, Guidance, NotRegistered};
 use crate::doubt::NamedLine;
 use crate::forbidden_change::ForbiddenChange;
 use crate::pins::approval_name;
 use crate::plan::{NamedElement, Waits};
 use crate::slash_command;
+use words::{because, misplaced_words, near};
 
 pub(crate) use recovery::{repeated, uncounted};
 pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
@@ -265,7 +267,9 @@ fn render_violation(kind: &DenialKind) -> Rendered {
 
 /// The reason of a call that no line lists.
 fn unlisted(kind: &DenialKind) -> String {
-    let DenialKind::Unlisted { tool, phase, read_only, may, denied, asks, why, .. } = kind else { return String::new() };
+    let DenialKind::Unlisted { tool, phase, read_only, may, denied, asks, why, .. } = kind else {
+        return String::new();
+    };
     let whose = if *asks { "the user's to allow" } else { "denied" };
     match (may, why) {
         (_, Some(why)) => format!("{tool} is {whose}: {why}"),
@@ -317,10 +321,6 @@ fn waiting(kind: &DenialKind, guidance: &Guidance) -> Option<String> {
     standing.only_gates.then(wait)
 }
 
-fn misplaced_words(Misplaced { path, artifact, files }: &Misplaced) -> String {
-    format!("Invalid artifact path: `{path}` is no file of the artifact `{artifact}` ({files})")
-}
-
 /// How a call and a phase go together: `may` is the line of the phase that may mean the call.
 fn belongs(may: Option<&NamedLine>) -> String {
     may.map_or_else(|| "belongs to".to_string(), |may| format!("may be what {}{} means in", may.line, because(may)))
@@ -329,24 +329,6 @@ fn belongs(may: Option<&NamedLine>) -> String {
 /// Names the line of the policy that forbids a call.
 fn by_line(by: Option<&NamedLine>) -> String {
     by.map(|by| format!(" by {}{}", by.line, because(by))).unwrap_or_default()
-}
-
-/// Why the call may be what the line means.
-fn because(line: &NamedLine) -> String {
-    line.doubt.as_ref().map(|doubt| format!(" ({doubt})")).unwrap_or_default()
-}
-
-/// Why the call is not surely what the line means.
-/// Which line may mean a call that no line lists; of a call that names no file, only why nobody knows.
-fn near(may: &NamedLine) -> String {
-    match &may.doubt {
-        Some(doubt) if may.is_about_no_name() => format!("; {doubt}"),
-        _ => format!("; it may be what {} means{}", may.line, but(may)),
-    }
-}
-
-fn but(line: &NamedLine) -> String {
-    line.doubt.as_ref().map(|doubt| format!(", but {doubt}")).unwrap_or_default()
 }
 
 fn render_refusal(kind: &DenialKind) -> Rendered {

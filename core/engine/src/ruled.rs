@@ -65,7 +65,10 @@ impl Ruled {
     pub fn reason(&self) -> DenialReason {
         match &self.rule {
             None => DenialReason::NoRuleMatched {},
-            Some(rule) => DenialReason::RuleRejected { rule_name: rule.name.clone(), rule_reason: [self.why(rule), self.of_part()].concat() },
+            Some(rule) => DenialReason::RuleRejected {
+                rule_name: rule.name.clone(),
+                rule_reason: [self.why(rule), self.of_part()].concat(),
+            },
         }
     }
 
@@ -73,8 +76,12 @@ impl Ruled {
     pub(crate) fn render(&self) -> String {
         match (&self.rule, self.effect) {
             (None, _) => format!("no rule permits {}", self.subject),
-            (Some(rule), Effect::Ask) => format!("rule {} leaves {} to the user: {}", rule.name, self.subject, self.why(rule)),
-            (Some(rule), Effect::Warn) => format!("rule {} advises against {}: {}", rule.name, self.subject, self.why(rule)),
+            (Some(rule), Effect::Ask) => {
+                format!("rule {} leaves {} to the user: {}", rule.name, self.subject, self.why(rule))
+            }
+            (Some(rule), Effect::Warn) => {
+                format!("rule {} advises against {}: {}", rule.name, self.subject, self.why(rule))
+            }
             (Some(rule), Effect::Allow | Effect::Deny) => {
                 format!("rule {} forbids {}: {}", rule.name, self.subject, self.why(rule))
             }

@@ -60,12 +60,7 @@ pub(super) fn build(
 }
 
 /// The condition that a name stands for.
-fn fact(
-    builder: &mut Builder<'_>,
-    source: &ConditionSource,
-    node: &Node,
-    seen: &mut Seen,
-) -> Option<Condition> {
+fn fact(builder: &mut Builder<'_>, source: &ConditionSource, node: &Node, seen: &mut Seen) -> Option<Condition> {
     let name = source.fact.as_ref()?;
     let span = child(node, "fact").span;
     let (facts, places) = builder.facts?;
@@ -75,7 +70,9 @@ fn fact(
             true => "define it under `facts` of the skill".to_owned(),
             false => did_you_mean(name, known()).unwrap_or_else(|| format!("the facts are {}", listed(known()))),
         };
-        builder.findings.push(Finding::error(Code::ConfigValue, span, format!("no fact is called `{name}`")).suggest(help));
+        builder
+            .findings
+            .push(Finding::error(Code::ConfigValue, span, format!("no fact is called `{name}`")).suggest(help));
         return None;
     };
     if builder.in_facts.contains(name) {

@@ -11,7 +11,7 @@ use crate::agent::AGENT;
 use crate::instance::{names, sample};
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{TaskSource, SkillSource};
+use crate::source::{SkillSource, TaskSource};
 use crate::suggestion::{did_you_mean, listed};
 
 /// Whether a phase runs other skills, which may use the inputs.

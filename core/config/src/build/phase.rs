@@ -12,8 +12,8 @@ use crate::instance::names;
 use crate::node::{Entry, Node, Span};
 use crate::report::Finding;
 use crate::source::{
-    BackSource, ConditionSource, TaskFile, TaskSource, LeaveSource, MatcherSource, NextSource,
-    OptionalSource, PhaseSource,
+    BackSource, ConditionSource, LeaveSource, MatcherSource, NextSource, OptionalSource, PhaseSource, TaskFile,
+    TaskSource,
 };
 use crate::suggestion::{closest, did_you_mean, listed};
 
@@ -92,7 +92,8 @@ fn task(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String 
     if let Some(text) = &source.description {
         if !builder.lenient {
             let span = child(node, "description").span;
-            let message = "`do` says what the agent has to do in a phase, and `description` is its name in the compatible form";
+            let message =
+                "`do` says what the agent has to do in a phase, and `description` is its name in the compatible form";
             builder.findings.push(Finding::warning(Code::ConfigValue, span, message).suggest("write `do`"));
         }
         if source.task == TaskSource::default() {

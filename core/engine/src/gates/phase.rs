@@ -48,7 +48,13 @@ fn says_more(unclear: &Denial, violation: &Denial) -> bool {
 fn unclear_start(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let Context { policy, state, call, caller, .. } = *context;
     let (part, kind) = BranchStart { policy, state, call, caller }.unclear(world)?;
-    let run = DecidingRun { skill: part.skill.clone(), phase: Some(part.phase.clone()), line: None, began: false, compat: false };
+    let run = DecidingRun {
+        skill: part.skill.clone(),
+        phase: Some(part.phase.clone()),
+        line: None,
+        began: false,
+        compat: false,
+    };
     Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, Effect::of_violation(part.mode)) })
 }
 

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{SkillCall, SkillPart};
 use super::listed::{Listed, Unmet, UnmetLine};
+use super::{SkillCall, SkillPart};
 use crate::condition::{Condition, Truth};
 use crate::eval::World;
 use crate::graph::{Here, Transition};

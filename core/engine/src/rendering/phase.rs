@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString as _};
 
-use super::{because, but, misplaced_words};
+use super::words::{because, misplaced_words, near};
 use crate::denial::{DecidingRun, DenialKind, Guidance};
 use crate::doubt::NamedLine;
 
@@ -83,12 +83,4 @@ fn forbidden(tool: &str, by: Option<&NamedLine>) -> String {
 /// The infinitive of a predicate's verb.
 fn infinitive(verb: &str) -> &str {
     if verb == "is" { "be" } else { verb.trim_end_matches('s') }
-}
-
-/// Which line may mean a call that no line lists; of a call that names no file, only why nobody knows.
-fn near(may: &NamedLine) -> String {
-    match &may.doubt {
-        Some(doubt) if may.is_about_no_name() => format!("; {doubt}"),
-        _ => format!("; it may be what {} means{}", may.line, but(may)),
-    }
 }

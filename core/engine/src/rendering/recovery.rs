@@ -150,7 +150,10 @@ fn now(standing: &Standing) -> String {
         }
     }
     if standing.done.is_some() && needs.is_empty() && next.is_empty() {
-        sentences.push(format!("It was the last phase: the user ends the skill by `/phasegate deactivate {}`.", standing.skill));
+        sentences.push(format!(
+            "It was the last phase: the user ends the skill by `/phasegate deactivate {}`.",
+            standing.skill
+        ));
     }
     sentences.join(" ")
 }

@@ -163,7 +163,10 @@ fn effects_and_ways_on_are_the_rules_own() {
     assert_eq!(asked.reason, "rule ask leaves Edit to the user: it is dear");
     assert!(asked.recovery.ends_with("Otherwise: Make it cheap."), "{}", asked.recovery);
     let warned = decided(&policy, call("Read"));
-    assert_eq!((warned.effect, warned.reason.as_str()), (Effect::Warn, "rule warn advises against Read: it forbids such calls"));
+    assert_eq!(
+        (warned.effect, warned.reason.as_str()),
+        (Effect::Warn, "rule warn advises against Read: it forbids such calls")
+    );
     assert_eq!(short(&policy, call("Grep")), "-");
 }
 
