@@ -1,0 +1,257 @@
+//! The process inside: it lays the mounts, gives up its rights, starts the command and waits for it.
+
+use std::env::ArgsOs;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::MountPropagationFlags;
+use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_parent_process_death_signal};
+
+use super::handshake::Teller;
+use super::layers::{Layer, split};
+use super::mounts::{self, Opened};
+use super::signals::{Senders, Signals};
+use super::{cache_variables, capabilities, descriptors, loopback, ruleset, seccomp, sockets, work};
+use crate::error::{Error, Result, Step as _};
+use crate::level::Level;
+use crate::request::{Fake, Request};
+
+/// Folders that the command gets empty, each with the name of its own in the work folder.
+pub(super) const PRIVATE: [Private; 2] =
+    [Private { path: "/tmp", name: "tmp" }, Private { path: "/var/tmp", name: "var-tmp" }];
+/// Folders that the command gets empty, in memory: the folder and its rights.
+const IN_MEMORY: [Private; 2] = [Private { path: "/dev/shm", name: "1777" }, Private { path: "/run", name: "755" }];
+/// What stays in sight of `/run` where the command has the network.
+const RESOLVER: &str = "/run/systemd/resolve";
+
+/// A folder of which the command sees one of its own.
+pub(super) struct Private {
+    /// Where it is.
+    pub(super) path: &'static str,
+    /// The name of its stand-in in the work folder, or its rights.
+    pub(super) name: &'static str,
+}
+
+impl Private {
+    /// Whether there is such a folder, and not a link to another.
+    pub(super) fn exists(&self) -> bool {
+        fs::symlink_metadata(self.path).is_ok_and(|metadata| metadata.is_dir())
+    }
+}
+
+/// Does what the arguments say, until the command has ended.
+pub(super) fn run(mut args: ArgsOs) -> ExitCode {
+    descriptors::close_others();
+    let Some(work) = args.next().map(PathBuf::from) else { return ExitCode::FAILURE };
+    let Some(request) = Request::from_args(args.by_ref()) else { return ExitCode::FAILURE };
+    let Ok(mut teller) = Teller::open(&work) else { return ExitCode::FAILURE };
+    // Whoever kills the process outside ends this one, and with it all that it started.
+    let dies = set_parent_process_death_signal(Some(Signal::KILL));
+    if dies.is_err() || !work::is_held(&work) {
+        return ExitCode::FAILURE;
+    }
+    let begun = match request.level {
+        Level::Landlock => become_command(&request, &work, &mut teller),
+        _ => start(&request, &work, &mut teller),
+    };
+    match begun {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            teller.failed(&error);
+            ExitCode::from(125)
+        }
+    }
+}
+
+/// Restricts this process and becomes the command.
+fn become_command(request: &Request, work: &Path, teller: &mut Teller) -> Result<u8> {
+    let temporary = work::folder_in(work, "tmp", 0o700)?;
+    let caches = work::folder_in(work, "caches", 0o700)?;
+    let mut writable = [temporary.clone(), caches.clone()].to_vec();
+    writable.extend(request.writable.iter().cloned());
+    for file in &request.returned {
+        // It can be written only if it is there when the rules are made.
+        let _ = fs::OpenOptions::new().create(true).append(true).open(file);
+        writable.push(file.clone());
+    }
+    ruleset::restrict(request, &writable)?;
+    rustix::thread::set_no_new_privs(true).step("give up new privileges")?;
+    seccomp::install(request)?;
+    let Some(mut command) = command(request) else {
+        teller.begun();
+        return Ok(0);
+    };
+    cache_variables::set(&mut command, &caches);
+    command.env("TMPDIR", &temporary);
+    teller.begun();
+    Err(not_started(request, command.exec()))
+}
+
+/// Lays the mounts, starts the command, and is the first process of its namespace until it ends.
+fn start(request: &Request, work: &Path, teller: &mut Teller) -> Result<u8> {
+    let folder = std::env::current_dir().step("find the current folder")?;
+    let writable = lay(request, work)?;
+    std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;
+    if !request.network {
+        loopback::up()?;
+    }
+    capabilities::give_up(capabilities::READ_ONLY)?;
+    ruleset::restrict(request, &writable)?;
+    seccomp::install(request)?;
+    // The command must not reach what this process has open.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).step("hide this process")?;
+    let Some(mut command) = command(request) else {
+        teller.begun();
+        return Ok(0);
+    };
+    if request.level == Level::Binds {
+        cache_variables::set(&mut command, "/tmp/.phasegate-caches".as_ref());
+    }
+    temporary_folder(&mut command);
+    let signals = Signals::hold()?;
+    let child = command.spawn().map_err(|error| not_started(request, error))?;
+    teller.begun();
+    Ok(signals.wait(child.id(), Senders::Outside))
+}
+
+fn command(request: &Request) -> Option<Command> {
+    let (program, args) = request.command.split_first()?;
+    let mut command = Command::new(program);
+    command.args(args);
+    Some(command)
+}
+
+fn not_started(request: &Request, cause: std::io::Error) -> Error {
+    let program = request.command.first().map(|program| program.display().to_string()).unwrap_or_default();
+    Error::Start { program, cause }
+}
+
+/// Makes the command's temporary folder, or gives it another where that one cannot be written.
+fn temporary_folder(command: &mut Command) {
+    let Some(folder) = std::env::var_os("TMPDIR").map(PathBuf::from) else { return };
+    let _ = fs::create_dir_all(&folder);
+    if rustix::fs::access(&folder, rustix::fs::Access::WRITE_OK).is_err() {
+        command.env("TMPDIR", "/tmp");
+    }
+}
+
+/// Lays every mount. Gives the folders that can be written.
+fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
+    unshare(CloneFlags::CLONE_NEWNS).step("enter a mount namespace")?;
+    mounts::detach(MountPropagationFlags::PRIVATE)?;
+    let layers = layers(request, work)?;
+    let stays = opened(&request.writable)?;
+    let seen = opened(&visible(request))?;
+    let caches = bound_caches(request)?;
+    let sockets = sockets::listed(work);
+    let mut hidden = hide(work)?;
+    layers.iter().try_for_each(|layer| at(&layer.path).and_then(|()| layer.lay()))?;
+    stays.iter().chain(&seen).try_for_each(|folder| at(&folder.path).and_then(|()| folder.bind_at(&folder.path)))?;
+    let mut private: Vec<PathBuf> = layers.iter().map(|layer| layer.path.clone()).chain(hidden.clone()).collect();
+    for cache in &caches {
+        cache.layer.bind_at(&cache.path)?;
+        private.push(cache.path.clone());
+    }
+    sockets::cover(&sockets, &private, &request.writable)?;
+    if !request.lacks(Fake::NoProc) {
+        private.extend(system()?);
+    }
+    hidden.extend(layers.into_iter().map(|layer| layer.path));
+    let spared = |path: &Path| {
+        private.iter().any(|folder| path == folder) || request.writable.iter().any(|folder| path.starts_with(folder))
+    };
+    mounts::make_read_only(&spared, &|path| hidden.iter().any(|folder| path.starts_with(folder)))?;
+    private.extend(request.writable.iter().cloned());
+    Ok(private)
+}
+
+fn opened(folders: &[PathBuf]) -> Result<Vec<Opened>> {
+    folders.iter().map(|folder| Opened::open(folder)).collect()
+}
+
+fn visible(request: &Request) -> Vec<PathBuf> {
+    let resolver = request.network.then(|| PathBuf::from(RESOLVER));
+    request.visible.iter().cloned().chain(resolver).filter(|folder| folder.is_dir()).collect()
+}
+
+/// The overlays in the order in which they are laid: folders, then caches in them.
+fn layers(request: &Request, work: &Path) -> Result<Vec<Layer>> {
+    if request.level != Level::Overlay {
+        return Ok(Vec::new());
+    }
+    let folders = split(request, &mounts::table()?)?;
+    let thrown_away = folders.iter().enumerate().map(|(at, folder)| Layer::thrown_away(folder, at, work));
+    thrown_away.chain(request.caches.iter().map(Layer::cache)).collect()
+}
+
+/// A cache without an overlay: the session's own folder instead of the real one.
+struct BoundCache {
+    path: PathBuf,
+    layer: Opened,
+}
+
+fn bound_caches(request: &Request) -> Result<Vec<BoundCache>> {
+    let caches = request.caches.iter().filter(|cache| request.level == Level::Binds && cache.path.is_dir());
+    let bound = caches.map(|cache| {
+        let layer = Opened::open(&work::folder_in(&cache.layer, "bound", 0o755)?)?;
+        Ok(BoundCache { path: cache.path.clone(), layer })
+    });
+    bound.collect()
+}
+
+/// Makes the folder that something is mounted at, where it lies in a private one.
+fn at(folder: &Path) -> Result<()> {
+    if folder.exists() { Ok(()) } else { fs::create_dir_all(folder).step(format!("make {}", folder.display())) }
+}
+
+/// Puts empty folders over those in which programs leave sockets and files for others.
+fn hide(work: &Path) -> Result<Vec<PathBuf>> {
+    let mut hidden = Vec::new();
+    let mut stand_ins = Vec::new();
+    for private in PRIVATE.iter().filter(|private| private.exists()) {
+        let folder = work::folder_in(work, private.name, 0o1777)?;
+        stand_ins.push(Opened::open(&folder)?);
+        hidden.push(PathBuf::from(private.path));
+    }
+    hidden.iter().zip(&stand_ins).try_for_each(|(target, source)| source.bind_at(target))?;
+    for private in IN_MEMORY.iter().filter(|private| private.exists()) {
+        let links = links_in(Path::new(private.path));
+        mounts::file_system("tmpfs", private.path.as_ref(), &format!("mode={}", private.name))?;
+        links.iter().for_each(|link| drop(symlink(&link.to, &link.from)));
+        hidden.push(PathBuf::from(private.path));
+    }
+    if let Some(runtime) = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).starts_with("/run")) {
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(runtime);
+    }
+    Ok(hidden)
+}
+
+struct Link {
+    from: PathBuf,
+    to: PathBuf,
+}
+
+/// Some systems have their programs behind a link in `/run`.
+fn links_in(folder: &Path) -> Vec<Link> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let link = |from: PathBuf| Some(Link { to: fs::read_link(&from).ok()?, from });
+    entries.flatten().filter_map(|entry| link(entry.path())).collect()
+}
+
+/// The list of processes and the terminals of this namespace. Root could change the kernel's settings by the list.
+fn system() -> Result<Vec<PathBuf>> {
+    let (processes, terminals) = (PathBuf::from("/proc"), PathBuf::from("/dev/pts"));
+    mounts::file_system("proc", &processes, "")?;
+    if terminals.is_dir() {
+        mounts::file_system("devpts", &terminals, "newinstance,ptmxmode=0666,mode=620")?;
+        if fs::symlink_metadata("/dev/ptmx").is_ok_and(|metadata| !metadata.is_symlink()) {
+            mounts::bind_file("/dev/pts/ptmx", "/dev/ptmx".as_ref())?;
+        }
+    }
+    let root = rustix::process::geteuid().is_root();
+    Ok(if root { vec![terminals] } else { vec![processes, terminals] })
+}

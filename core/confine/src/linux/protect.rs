@@ -1,0 +1,61 @@
+//! Protection: folders are mounted read-only, and the command takes the place of this process.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sched::CloneFlags;
+use rustix::fs::{Access, access};
+use rustix::mount::MountPropagationFlags;
+
+use super::mounts::{self, Opened};
+use super::{capabilities, descriptors, namespaces, seccomp};
+use crate::error::{Error, Result, Step as _};
+use crate::request::Request;
+
+/// Becomes the command. Returns only why it did not.
+pub(super) fn become_command(request: &Request) -> Error {
+    descriptors::close_others();
+    if let Err(error) = enter(request) {
+        return error;
+    }
+    let Some((program, args)) = request.command.split_first() else {
+        return Error::Unsupported("no command".into());
+    };
+    let cause = Command::new(program).args(args).exec();
+    Error::Start { program: program.display().to_string(), cause }
+}
+
+/// Mounts the protected folders read-only.
+pub(super) fn enter(request: &Request) -> Result<()> {
+    let protected = request.protected.iter().map(|path| fs::canonicalize(path).step(format!("find {}", path.display())));
+    let mut protected = protected.collect::<Result<Vec<_>>>()?;
+    protected.sort();
+    let folder = std::env::current_dir().step("find the current folder")?;
+    namespaces::enter(request, CloneFlags::CLONE_NEWNS)?;
+    mounts::detach(MountPropagationFlags::DOWNSTREAM)?;
+    pins(&protected).iter().try_for_each(|pin| hold(pin))?;
+    for path in &protected {
+        hold(path)?;
+        mounts::make_read_only_below(path)?;
+    }
+    std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;
+    capabilities::give_up(capabilities::PROTECT)?;
+    seccomp::install(request)
+}
+
+/// A mount of a path on itself, so that nobody here can rename or remove it.
+fn hold(path: &Path) -> Result<()> {
+    Opened::open(path)?.bind_at(path)
+}
+
+/// The folders above that the command could rename, with what is in them, and put another in their place.
+fn pins(protected: &[PathBuf]) -> Vec<PathBuf> {
+    let above = protected.iter().flat_map(|path| path.ancestors().skip(1));
+    let renamed = |folder: &&Path| folder.parent().is_some_and(|parent| access(parent, Access::WRITE_OK).is_ok());
+    let mut pins: Vec<PathBuf> = above.filter(renamed).map(Path::to_owned).collect();
+    pins.sort();
+    pins.dedup();
+    pins
+}

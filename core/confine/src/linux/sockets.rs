@@ -1,0 +1,39 @@
+//! Sockets of servers outside. A read-only mount lets them be used, so an empty file lies over each.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use super::mounts;
+use crate::error::{Result, Step as _};
+
+/// The list of them in the work folder.
+const NAME: &str = "sockets";
+
+/// Writes down the sockets that have a path in this network namespace, before it is left.
+pub(super) fn list(work: &Path) -> Result<()> {
+    let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    // Num RefCount Protocol Flags Type St Inode Path: only a path begins with a slash.
+    let mut paths: Vec<&str> =
+        text.lines().filter_map(|line| line.find(" /").and_then(|at| line.get(at + 1..))).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.retain(|path| is_socket(Path::new(path)));
+    fs::write(work.join(NAME), paths.join("\n")).step("list sockets")
+}
+
+/// Covers those that are still in sight, and not in a folder where the command sees copies or may write.
+pub(super) fn cover(listed: &str, copied: &[PathBuf], writable: &[PathBuf]) -> Result<()> {
+    let copied = |path: &Path| copied.iter().chain(writable).any(|folder| path.starts_with(folder));
+    let reachable = listed.lines().map(Path::new).filter(|path| !copied(path) && is_socket(path));
+    reachable.into_iter().try_for_each(|path| mounts::bind_file("/dev/null", path))
+}
+
+/// The list, read before the work folder is hidden.
+pub(super) fn listed(work: &Path) -> String {
+    fs::read_to_string(work.join(NAME)).unwrap_or_default()
+}
+
+fn is_socket(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
+}
