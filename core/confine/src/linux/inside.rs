@@ -145,7 +145,8 @@ fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
     mounts::detach(MountPropagationFlags::PRIVATE)?;
     let layers = layers(request, work)?;
     let stays = opened(&request.writable)?;
-    let seen = opened(&visible(request))?;
+    let shown = visible(request);
+    let seen = opened(&shown)?;
     let caches = bound_caches(request)?;
     let sockets = sockets::listed(work);
     let mut hidden = hide(work)?;
@@ -156,7 +157,9 @@ fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
         cache.layer.bind_at(&cache.path)?;
         private.push(cache.path.clone());
     }
-    sockets::cover(&sockets, &private, &request.writable)?;
+    let below = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+    let copied = |path: &Path| below(path, &private) && !below(path, &shown) || below(path, &request.writable);
+    sockets::cover(&sockets, &copied)?;
     if !request.lacks(Fake::NoProc) {
         private.extend(system()?);
     }
@@ -164,7 +167,7 @@ fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
     let spared = |path: &Path| {
         private.iter().any(|folder| path == folder) || request.writable.iter().any(|folder| path.starts_with(folder))
     };
-    mounts::make_read_only(&spared, &|path| hidden.iter().any(|folder| path.starts_with(folder)))?;
+    mounts::make_read_only(&spared, &|path| below(path, &hidden) && !below(path, &shown))?;
     private.extend(request.writable.iter().cloned());
     Ok(private)
 }
@@ -175,7 +178,10 @@ fn opened(folders: &[PathBuf]) -> Result<Vec<Opened>> {
 
 fn visible(request: &Request) -> Vec<PathBuf> {
     let resolver = request.network.then(|| PathBuf::from(RESOLVER));
-    request.visible.iter().cloned().chain(resolver).filter(|folder| folder.is_dir()).collect()
+    // Without an overlay, a home or a project in a hidden folder is still to be seen.
+    let whole = request.overlaid.iter().filter(|_| request.level == Level::Binds);
+    let whole = whole.filter(|folder| PRIVATE.iter().chain(&IN_MEMORY).any(|private| folder.starts_with(private.path)));
+    request.visible.iter().chain(whole).cloned().chain(resolver).filter(|folder| folder.is_dir()).collect()
 }
 
 /// The overlays in the order in which they are laid: folders, then caches in them.

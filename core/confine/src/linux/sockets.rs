@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::mounts;
 use crate::error::{Result, Step as _};
@@ -23,8 +23,7 @@ pub(super) fn list(work: &Path) -> Result<()> {
 }
 
 /// Covers those that are still in sight, and not in a folder where the command sees copies or may write.
-pub(super) fn cover(listed: &str, copied: &[PathBuf], writable: &[PathBuf]) -> Result<()> {
-    let copied = |path: &Path| copied.iter().chain(writable).any(|folder| path.starts_with(folder));
+pub(super) fn cover(listed: &str, copied: &dyn Fn(&Path) -> bool) -> Result<()> {
     let reachable = listed.lines().map(Path::new).filter(|path| !copied(path) && is_socket(path));
     reachable.into_iter().try_for_each(|path| mounts::bind_file("/dev/null", path))
 }

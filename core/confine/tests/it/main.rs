@@ -1,19 +1,59 @@
-//! x
+//! Commands confined for real, as root and as an ordinary user where the tests can be both.
+#![cfg_attr(not(target_os = "linux"), allow(unused, reason = "only Linux confines"))]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr, clippy::print_stdout,
+    reason = "a test says what is wrong by failing")]
+
+mod scratch;
+mod attacks;
+
 use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+use phasegate_confine::{Request, probe, run, stage};
+
 fn main() -> ExitCode {
-    if let Some(code) = phasegate_confine::stage() { return code }
+    if let Some(code) = stage() {
+        return code;
+    }
     let mut args = std::env::args_os().skip(1);
-    let Some(first) = args.next() else { return ExitCode::SUCCESS };
-    if first == "confine" {
-        let request = phasegate_confine::Request::from_args(args).unwrap();
-        match phasegate_confine::run(&request) {
-            Ok(r) => { eprintln!("{}", serde_json::to_string(&r).unwrap()); return ExitCode::from(r.status) }
-            Err(e) => { eprintln!("ERR {e}"); return ExitCode::from(125) }
+    match args.next() {
+        Some(first) if first == "confine" => confine(args),
+        Some(first) if first == "probe" => probe_one(args),
+        _ => test(),
+    }
+}
+
+/// This program as one that confines: it runs the request in its arguments, and says on standard error what was not kept.
+fn confine(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    match run(&Request::from_args(args).unwrap()) {
+        Ok(report) => {
+            eprintln!("{}", serde_json::to_string(&report).unwrap());
+            ExitCode::from(report.status)
+        }
+        Err(error) => {
+            eprintln!("not confined: {error}");
+            ExitCode::from(125)
         }
     }
-    if first == "probe" {
-        let request = phasegate_confine::Request::from_args(args).unwrap();
-        for p in phasegate_confine::probe(&phasegate_confine::Level::ALL, &request) { eprintln!("{p:?}"); }
+}
+
+fn probe_one(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    let request = Request::from_args(args).unwrap();
+    match probe(&[request.level], &request).remove(0).refused {
+        None => ExitCode::SUCCESS,
+        Some(cause) => {
+            println!("{cause}");
+            ExitCode::FAILURE
+        }
     }
-    ExitCode::SUCCESS
+}
+
+fn test() -> ExitCode {
+    let mut trials: Vec<Trial> = Vec::new();
+    if cfg!(target_os = "linux") {
+        trials.extend(attacks::trials());
+    }
+    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    scratch::clean();
+    conclusion.exit_code()
 }
