@@ -7,6 +7,7 @@ pub mod approve;
 pub mod audit;
 pub mod check;
 pub mod completions;
+pub mod confine;
 pub mod control;
 pub mod deactivate;
 pub mod doctor;
@@ -71,7 +72,7 @@ macro_rules! run {
         $module::run(&$args, $context).map(ExitCode::from)
     };
     ($args:ident, $context:ident, $module:ident, $run:expr) => {
-        Ok($run($args))
+        Ok($run($args, $context))
     };
 }
 
@@ -79,9 +80,9 @@ commands! {
     /// Guard a project: write its config and install phasegate into the platforms used there
     Init(init);
     /// Answer one message of a platform, from standard input to standard output
-    Hook(hook) => |args: hook::Args| hook::run(&args.platform, args.audit_log, args.confirm);
+    Hook(hook) => |args: hook::Args, _| hook::run(&args.platform, args.audit_log, args.confirm);
     /// Answer the messages of a platform's plugin, line by line, until its client ends
-    Serve(serve) => serve::run;
+    Serve(serve) => |args, _| serve::run(args);
     /// Guard MCP servers, or serve the skill tools over MCP
     #[cfg(feature = "mcp")]
     Mcp(mcp);
@@ -133,6 +134,8 @@ commands! {
     Schema(schema);
     /// Analyse a shell command without running it
     Shell(shell);
+    /// Run a command so that it keeps no change, or none to certain folders
+    Confine(confine) => confine::run;
     /// List the platforms of this build and what each can enforce
     Adapters(adapters);
     /// Print a completion script for a shell

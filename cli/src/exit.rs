@@ -1,10 +1,19 @@
-//! Exit statuses, all of them: 0, 1, 2 and 10.
+//! Exit statuses, all of them: 0, 1, 2 and 10, and of `phasegate confine` 73, 125, 126 and 127 beside the command's own.
 
 use std::process::ExitCode;
 
 /// The exit status of a hook with `--confirm` that denies nothing. A shell can so tell an answer from a program that did
 /// nothing. Every other end of the program is an [`Exit`].
 pub const CONFIRMED: u8 = 10;
+
+/// The exit status of `phasegate confine read-only` where the command ended with 0, and not all that it changed is kept.
+pub const NOT_KEPT: u8 = 73;
+/// The exit status of `phasegate confine` where the command could not be confined. It has not run then.
+pub const NOT_CONFINED: u8 = 125;
+/// The exit status of `phasegate confine` where the program of the command may not be started, as in a shell.
+pub const NO_PROGRAM_TO_START: u8 = 126;
+/// The exit status of `phasegate confine` where there is no such program, as in a shell.
+pub const NO_PROGRAM: u8 = 127;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,8 +22,6 @@ mod unconfined;
 
 pub use error::{Error, Result};
 pub use level::Level;
-pub use mechanism::{Mechanism, Probed, mechanism, probe, run, stage};
+pub use mechanism::{Mechanism, Probed, mechanism, probe, run, stage, work_base};
 pub use report::{Change, Kind, Report};
 pub use request::{Cache, Fake, Request};
-#[cfg(target_os = "linux")]
-pub use linux::work::{Work, base as work_base};

@@ -1,5 +1,6 @@
 //! What an operating system offers, behind one trait.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -51,6 +52,15 @@ pub fn mechanism() -> &'static dyn Mechanism {
     return &crate::linux::Linux;
     #[cfg(not(target_os = "linux"))]
     return &crate::unconfined::Unconfined;
+}
+
+/// The folder for work folders of this user, which lies in none of these folders. An overlay cannot lie over its own layer.
+#[must_use]
+pub fn work_base(overlaid: &[PathBuf]) -> Option<PathBuf> {
+    #[cfg(target_os = "linux")]
+    return crate::linux::work::base(overlaid);
+    #[cfg(not(target_os = "linux"))]
+    return overlaid.is_empty().then(std::env::temp_dir);
 }
 
 /// Runs the stage that this process was started for, if it was. A program calls it first in its `main`.

@@ -97,7 +97,8 @@ impl Request {
     /// The request as arguments of a program, from which [`Request::from_args`] makes it again.
     #[must_use]
     pub fn to_args(&self) -> Vec<OsString> {
-        let mut args: Vec<OsString> = vec!["level".into(), self.level.name().into(), "work".into(), (&self.work).into()];
+        let mut args: Vec<OsString> =
+            vec!["level".into(), self.level.name().into(), "work".into(), (&self.work).into()];
         let mut add = |name: &str, values: &mut dyn Iterator<Item = OsString>| {
             values.for_each(|value| args.extend([name.into(), value]));
         };

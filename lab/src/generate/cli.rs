@@ -16,6 +16,11 @@ const STATUSES: &str = "
 | 1 | done, and the answer is no: a command was refused, a config has errors, `doctor` or `audit verify` found a problem |
 | 2 | it could not be done: the arguments are wrong, a skill, session, record or code of that name does not exist, or the state cannot be used; of a hook it is a denial |
 | 10 | a hook with `--confirm` denies nothing |
+| 73 | `confine read-only`: the command ended with 0, and not all that it changed is kept |
+| 125 | `confine`: the command could not be confined, and has not run |
+| 126, 127 | `confine`: the command's program may not be started, or does not exist |
+
+`confine` ends with the command's own status otherwise, and with 128 and the number of the signal that ended it.
 ";
 
 /// The page.

@@ -12,6 +12,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("phasegate-rules", &[]),
     ("phasegate-core", &["phasegate-history", "phasegate-rules"]),
     ("phasegate-schemas", &[]),
+    ("phasegate-confine", &[]),
     (
         "phasegate-config",
         &["phasegate-core", "phasegate-history", "phasegate-rules", "phasegate-shell", "phasegate-schemas"],
@@ -39,6 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "phasegate-core",
             "phasegate-config",
+            "phasegate-confine",
             "phasegate-shell",
             "phasegate-schemas",
             "phasegate-runtime",

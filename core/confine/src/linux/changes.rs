@@ -103,7 +103,8 @@ impl Search {
 }
 
 fn names(folder: &Path) -> Vec<PathBuf> {
-    fs::read_dir(folder).map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.file_name().into()).collect())
+    fs::read_dir(folder)
+        .map_or_else(|_| Vec::new(), |entries| entries.flatten().map(|entry| entry.file_name().into()).collect())
 }
 
 fn is_opaque(layer: &Path) -> bool {

@@ -113,7 +113,7 @@ fn start(request: &Request, work: &Path, teller: &mut Teller) -> Result<u8> {
     }
     temporary_folder(&mut command);
     let signals = Signals::hold()?;
-    let child = command.spawn().map_err(|error| not_started(request, error))?;
+    let child = signals.start(&mut command).map_err(|error| not_started(request, error))?;
     teller.begun();
     Ok(signals.wait(child.id(), Senders::Outside))
 }

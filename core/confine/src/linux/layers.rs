@@ -83,7 +83,8 @@ impl Layer {
 
     /// Lays the overlay.
     pub(super) fn lay(&self) -> Result<()> {
-        let [lower, upper, work] = [&self.lower, &self.upper, &self.work].map(|part| part.source().display().to_string());
+        let [lower, upper, work] =
+            [&self.lower, &self.upper, &self.work].map(|part| part.source().display().to_string());
         let options = format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr{}", self.options);
         mounts::overlay(&self.path, &options)
     }

@@ -33,7 +33,7 @@ pub(super) fn run_in_namespaces(request: &Request) -> Result<Report> {
     namespaces::enter(request, CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC | network)?;
     capabilities::pass_on()?;
     let signals = Signals::hold()?;
-    let status = signals.wait(start(request, &work)?.id(), Senders::All);
+    let status = signals.wait(start(request, &work, &signals)?.id(), Senders::All);
     foreground.restore();
     handshake::outcome(work.folder())?;
     let mut report = Report::ended(request.level, status);
@@ -52,7 +52,7 @@ pub(super) fn run_restricted(request: &Request) -> Result<Report> {
     let work = begin(request)?;
     orphans::adopt()?;
     let signals = Signals::hold()?;
-    let status = signals.wait(start(request, &work)?.id(), Senders::All);
+    let status = signals.wait(start(request, &work, &signals)?.id(), Senders::All);
     orphans::end();
     foreground.restore();
     handshake::outcome(work.folder())?;
@@ -66,9 +66,10 @@ fn begin(request: &Request) -> Result<Work> {
     Work::claim(&request.work)
 }
 
-fn start(request: &Request, work: &Work) -> Result<Child> {
-    let args = request.to_args();
-    this_program(INSIDE).arg::<&OsStr>(work.folder().as_ref()).args(args).spawn().step("start the process inside")
+fn start(request: &Request, work: &Work, signals: &Signals) -> Result<Child> {
+    let mut inside = this_program(INSIDE);
+    inside.arg::<&OsStr>(work.folder().as_ref()).args(request.to_args());
+    signals.start(&mut inside).step("start the process inside")
 }
 
 /// The caches that this command has for itself. Another command of the session may have the others; they are cold then.

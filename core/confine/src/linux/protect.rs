@@ -29,7 +29,8 @@ pub(super) fn become_command(request: &Request) -> Error {
 
 /// Mounts the protected folders read-only.
 pub(super) fn enter(request: &Request) -> Result<()> {
-    let protected = request.protected.iter().map(|path| fs::canonicalize(path).step(format!("find {}", path.display())));
+    let protected =
+        request.protected.iter().map(|path| fs::canonicalize(path).step(format!("find {}", path.display())));
     let mut protected = protected.collect::<Result<Vec<_>>>()?;
     protected.sort();
     let folder = std::env::current_dir().step("find the current folder")?;

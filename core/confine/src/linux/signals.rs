@@ -1,5 +1,8 @@
 //! Waiting for the command, with every signal passed on to it.
 
+use std::io;
+use std::process::{Child, Command};
+
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::SignalFd;
@@ -19,8 +22,11 @@ const PASSED: [Signal; 7] = [
     Signal::SIGALRM,
 ];
 
-/// Signals, read instead of obeyed. The programs that this process starts do not inherit it.
-pub(super) struct Signals(SignalFd);
+/// Signals, read instead of obeyed.
+pub(super) struct Signals {
+    set: SigSet,
+    descriptor: SignalFd,
+}
 
 /// Whose signals are passed on.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +43,15 @@ impl Signals {
         let mut set = SigSet::empty();
         PASSED.iter().chain(&[Signal::SIGCHLD, Signal::SIGTTOU]).for_each(|signal| set.add(*signal));
         set.thread_block().step("hold signals back")?;
-        Ok(Self(SignalFd::new(&set).step("read signals")?))
+        Ok(Self { set, descriptor: SignalFd::new(&set).step("read signals")? })
+    }
+
+    /// Starts a program, which would inherit what is held back. One that ends meanwhile is found by [`Signals::wait`].
+    pub(super) fn start(&self, command: &mut Command) -> io::Result<Child> {
+        self.set.thread_unblock()?;
+        let child = command.spawn();
+        self.set.thread_block()?;
+        child
     }
 
     /// Waits until this child ends, and for every other that ends before. Gives its exit status as a shell would.
@@ -50,8 +64,9 @@ impl Signals {
                 // Somebody else has waited for it; how it ended is not known.
                 Err(_) => return 125,
             }
-            let Ok(Some(info)) = self.0.read_signal() else { continue };
-            let Some(signal) = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok()) else {
+            let Ok(Some(info)) = self.descriptor.read_signal() else { continue };
+            let Some(signal) = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok())
+            else {
                 continue;
             };
             // What the kernel sends because of a key goes to the whole group: the command has it already.

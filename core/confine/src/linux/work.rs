@@ -12,9 +12,8 @@ use crate::error::{Error, Result, Step as _};
 /// The lock of a work folder, held as long as the command runs; and of the folder of all, while one is made.
 const LOCK: &str = "lock";
 
-/// The folder for work folders of this user, which lies in none of these folders. An overlay cannot lie over its own layer.
-#[must_use]
-pub fn base(overlaid: &[PathBuf]) -> Option<PathBuf> {
+/// The folder for work folders of this user, see [`crate::work_base`].
+pub(crate) fn base(overlaid: &[PathBuf]) -> Option<PathBuf> {
     let name = format!("phasegate-{}", rustix::process::geteuid().as_raw());
     let places = ["/var/tmp", "/tmp"].iter().map(|place| Path::new(place).join(&name));
     places.into_iter().find(|place| !overlaid.iter().any(|folder| place.starts_with(folder)) && own(place).is_ok())
@@ -33,18 +32,14 @@ fn own(folder: &Path) -> io::Result<()> {
 
 /// A work folder. It is removed when this is dropped, and by a later one where the process was killed.
 #[derive(Debug)]
-pub struct Work {
+pub(super) struct Work {
     folder: PathBuf,
     _lock: File,
 }
 
 impl Work {
     /// Removes the work folders of processes that were killed, and makes a new one.
-    ///
-    /// # Errors
-    ///
-    /// The folder for work folders is not this user's own, or cannot be written.
-    pub fn claim(base: &Path) -> Result<Self> {
+    pub(super) fn claim(base: &Path) -> Result<Self> {
         own(base).step(format!("use {}", base.display()))?;
         let all = File::create(base.join(LOCK)).step("open a lock")?;
         all.lock().step("take a lock")?;
@@ -58,8 +53,7 @@ impl Work {
     }
 
     /// Where it is.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
+    pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 }
@@ -96,7 +90,8 @@ pub(super) fn take_layer(layer: &Path) -> Result<Option<File>> {
 
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
-    let folders = entries.flatten().map(|entry| entry.path()).filter(|path| path.file_name() != Some(&OsString::from(LOCK)));
+    let folders =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.file_name() != Some(&OsString::from(LOCK)));
     folders.filter(|folder| !is_held(folder)).for_each(|folder| remove(&folder));
 }
 

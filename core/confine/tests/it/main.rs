@@ -1,10 +1,19 @@
 //! Commands confined for real, as root and as an ordinary user where the tests can be both.
 #![cfg_attr(not(target_os = "linux"), allow(unused, reason = "only Linux confines"))]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::print_stderr, clippy::print_stdout,
-    reason = "a test says what is wrong by failing")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    reason = "a test says what is wrong by failing"
+)]
 
 mod scratch;
 mod attacks;
+mod behaviour;
+mod lifetime;
+mod lines;
 
 use std::process::ExitCode;
 
@@ -49,11 +58,15 @@ fn probe_one(args: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
 }
 
 fn test() -> ExitCode {
+    let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = Vec::new();
     if cfg!(target_os = "linux") {
         trials.extend(attacks::trials());
+        trials.extend(behaviour::trials());
+        trials.extend(lifetime::trials());
+        trials.extend(lines::trials());
     }
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    let conclusion = libtest_mimic::run(&arguments, trials);
     scratch::clean();
     conclusion.exit_code()
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use phasegate_confine::{Level, Request};
@@ -57,7 +58,9 @@ pub(crate) fn has(need: &str) -> bool {
         "x86_64" => cfg!(target_arch = "x86_64"),
         // Without this file the kernel's own configuration does not say; most kernels have no x32 form.
         "x32" => false,
-        "pip" => Command::new("python3").args(["-m", "pip", "--version"]).output().is_ok_and(|done| done.status.success()),
+        "pip" => {
+            Command::new("python3").args(["-m", "pip", "--version"]).output().is_ok_and(|done| done.status.success())
+        }
         // Only what every user may start counts.
         program => ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
             .iter()
@@ -80,6 +83,9 @@ pub(crate) struct Scratch {
     user: User,
     id: String,
 }
+
+/// One of each user, from which the others are copied.
+static FILLED: OnceLock<Vec<Scratch>> = OnceLock::new();
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -104,7 +110,6 @@ python3 -c "import os; os.setxattr(os.environ['OUT']+'/file', 'user.mark', b'1')
 impl Scratch {
     /// New folders that belong to a user.
     pub(crate) fn new(user: User) -> Self {
-        static FILLED: std::sync::OnceLock<Vec<Scratch>> = std::sync::OnceLock::new();
         let all = FILLED.get_or_init(|| User::all().into_iter().map(|user| Self::empty(user).fill(FILL)).collect());
         let first = all.iter().find(|scratch| scratch.user == user).unwrap();
         let [home, outside] = [first.home(), first.outside()].map(|folder| folder.display().to_string());
@@ -113,11 +118,29 @@ impl Scratch {
         scratch.fill(&format!("cp -a {home} {outside} ."))
     }
 
+    /// New folders where every level hides what is not asked for.
+    pub(crate) fn in_temporary_folder(user: User) -> Self {
+        Self::empty_in(user, "/tmp".as_ref()).fill(FILL)
+    }
+
     fn empty(user: User) -> Self {
-        let folder = tempfile::tempdir_in(base()).unwrap();
+        Self::empty_in(user, &base())
+    }
+
+    fn empty_in(user: User, base: &Path) -> Self {
+        let folder = tempfile::tempdir_in(base).unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let number = u64::from(std::process::id()) * 1000 + u64::from(COUNT.fetch_add(1, Ordering::Relaxed)) % 1000;
         Self { folder, user, id: format!("phasegate-attack-{}", number % 2_000_000_000) }
+    }
+
+    /// Changes the project before a test.
+    pub(crate) fn make(&self, line: &str) {
+        assert!(self.bare(line).status().unwrap().success(), "{line}");
+    }
+
+    pub(crate) fn user(&self) -> User {
+        self.user
     }
 
     fn fill(self, line: &str) -> Self {
@@ -150,20 +173,40 @@ impl Scratch {
         &self.id
     }
 
+    /// A temporary folder of its own, in the one of all.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        Path::new("/tmp").join(&self.id)
+    }
+
     /// The folder for work folders, one for each scratch, so that tests see what is left in it.
     pub(crate) fn work(&self) -> PathBuf {
         PathBuf::from("/var/tmp").join(format!("work-{}", self.id))
     }
 
+    /// A program run as the user of this scratch, in its project.
+    pub(crate) fn with_program(&self, program: &std::ffi::OsStr) -> Command {
+        let mut command = self.user.command(program.as_ref());
+        self.as_environment(&mut command);
+        command
+    }
+
     fn environment(&self, mut command: Command) -> Command {
+        self.as_environment(&mut command);
+        command
+    }
+
+    /// Gives a command the folders of this scratch, and nothing else.
+    pub(crate) fn as_environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let tools = program().parent().unwrap().to_owned();
         command.env_clear();
-        command.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin").env("LC_ALL", "C.UTF-8").env("SHELL", "/bin/bash");
+        command
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+            .env("LC_ALL", "C.UTF-8")
+            .env("SHELL", "/bin/bash");
         command.env("HOME", self.home()).env("PROJECT", self.project()).env("OUT", self.outside());
         command.env("GUARD", self.project().join(".guard")).env("ID", &self.id).env("TOOLS", tools);
         command.current_dir(if self.project().exists() { self.project() } else { self.root() });
-        command.stdin(Stdio::null());
-        command
+        command.stdin(Stdio::null())
     }
 
     /// A line of the shell, unconfined.
@@ -286,7 +329,7 @@ fn look(path: &Path, seen: &mut Snapshot) {
 
 /// The program of these tests, where every user may start it, with the tools of the attacks beside it.
 pub(crate) fn program() -> PathBuf {
-    static FOLDER: std::sync::OnceLock<TempDir> = std::sync::OnceLock::new();
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -299,7 +342,10 @@ pub(crate) fn program() -> PathBuf {
     folder.path().join("confine")
 }
 
-/// Removes what a static cannot: the folder of the program.
+/// Removes what a static does not: the folder of the program, and the folders that others were copied from.
 pub(crate) fn clean() {
+    for scratch in FILLED.get().into_iter().flatten() {
+        let _ = fs::remove_dir_all(scratch.root());
+    }
     let _ = fs::remove_dir_all(program().parent().unwrap());
 }
