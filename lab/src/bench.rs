@@ -5,6 +5,7 @@
 
 mod failed;
 pub(crate) mod build;
+mod confine;
 mod disk;
 mod engine;
 mod hooks;
@@ -55,12 +56,16 @@ pub(crate) struct Args {
 enum Part {
     /// Measure what the MCP proxy adds to a call.
     Mcp(mcp::Args),
+    /// Measure what confinement adds to a command, and look for what it leaves behind.
+    Confine(confine::Args),
 }
 
 /// Measures one decision in process, then hooks as processes.
 pub(crate) fn run(args: &Args) -> Result {
-    if let Some(Part::Mcp(args)) = &args.part {
-        return mcp::run(args);
+    match &args.part {
+        Some(Part::Mcp(args)) => return mcp::run(args),
+        Some(Part::Confine(args)) => return confine::run(args),
+        None => {}
     }
     let mut figures = Figures::default();
     engine::measure(&mut figures)?;

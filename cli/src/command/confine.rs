@@ -5,16 +5,10 @@ mod protect;
 mod read_only;
 mod request;
 
-use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use phasegate_confine::{Error, Level};
-use serde_json::json;
-
 use crate::context::Context;
-use crate::exit::{NO_PROGRAM, NO_PROGRAM_TO_START, NOT_CONFINED};
-use crate::output::Failure;
+use crate::exit::NOT_CONFINED;
 
 /// The arguments of `phasegate confine`.
 #[derive(Debug, clap::Args)]
@@ -36,14 +30,6 @@ pub enum Part {
     Probe(probe::Args),
 }
 
-/// The command of a person, behind `--`.
-#[derive(Debug, clap::Args)]
-pub struct Line {
-    /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub command: Vec<OsString>,
-}
-
 /// Runs the command. Every failure ends with 125, and then the command has not run.
 #[must_use]
 pub fn run(args: Args, context: &Context) -> ExitCode {
@@ -56,25 +42,4 @@ pub fn run(args: Args, context: &Context) -> ExitCode {
         context.out.failure(&failure);
         NOT_CONFINED
     }))
-}
-
-/// The exit status of a command that was not run, after saying why.
-fn not_run(error: &Error, level: Level, context: &Context) -> u8 {
-    let help = match error {
-        Error::Start { .. } => "give a program that exists, as a shell would find it".to_owned(),
-        _ => {
-            format!("the level `{level}` does not hold here; `phasegate confine probe` tries each, and nothing has run")
-        }
-    };
-    context.out.failure(&Failure::new(error.to_string()).with_help(help));
-    match error {
-        Error::Start { cause, .. } if cause.kind() == ErrorKind::NotFound => NO_PROGRAM,
-        Error::Start { .. } => NO_PROGRAM_TO_START,
-        _ => NOT_CONFINED,
-    }
-}
-
-/// A level that was tried, as JSON.
-fn as_json(probed: &phasegate_confine::Probed) -> serde_json::Value {
-    json!({"level": probed.level, "works": probed.refused.is_none(), "refused": probed.refused})
 }

@@ -16,6 +16,7 @@ mod bad_input;
 mod bounds;
 mod clients;
 mod cmd;
+mod confine;
 mod context_size;
 mod copilot_cli;
 mod doctor;

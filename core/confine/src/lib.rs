@@ -19,9 +19,11 @@ mod linux;
 mod seatbelt;
 #[cfg(not(target_os = "linux"))]
 mod unconfined;
+mod system;
 
 pub use error::{Error, Result};
 pub use level::Level;
-pub use mechanism::{Mechanism, Probed, mechanism, probe, run, stage, work_base};
+pub use mechanism::{Mechanism, Probed};
 pub use report::{Change, Kind, Report};
 pub use request::{Cache, Fake, Request};
+pub use system::{mechanism, probe, run, stage, work_base};

@@ -4,6 +4,7 @@
 //! namespace, which lays the mounts, gives up its rights and starts the command. At the level of Landlock there are no
 //! namespaces, and `inside` becomes the command. At the level of protection, `protect` makes the caller itself the command.
 
+mod stages;
 mod descriptors;
 mod namespaces;
 mod capabilities;
@@ -26,8 +27,9 @@ mod orphans;
 mod protect;
 mod outside;
 
-use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
+
+use stages::{INSIDE, TRIAL, this_program};
 
 use crate::error::{Error, Result, Step as _};
 use crate::level::Level;
@@ -37,17 +39,6 @@ use crate::request::Request;
 
 /// The mechanism of Linux.
 pub(crate) struct Linux;
-
-/// What a stage is called in the list of processes; by it the program knows which stage it is.
-const INSIDE: &str = "phasegate: confined";
-const TRIAL: &str = "phasegate: tries a level";
-
-/// The running program as another stage.
-fn this_program(stage: &str) -> Command {
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0(stage);
-    command
-}
 
 impl Mechanism for Linux {
     fn try_level(&self, request: &Request) -> Result<()> {

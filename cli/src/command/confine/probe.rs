@@ -4,7 +4,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_confine::{Level, Probed, mechanism, probe};
 use serde_json::json;
 
-use super::{as_json, request};
+use super::request::{as_json, request};
 use crate::context::Context;
 use crate::exit::NOT_CONFINED;
 use crate::output::Failure;
@@ -15,7 +15,7 @@ pub struct Args {}
 
 /// Tries each level for the home and the project. Ends with 125 if none holds a command that is to keep nothing.
 pub(super) fn run(_: &Args, context: &Context) -> Result<u8, Failure> {
-    let mut request = request::request(Level::Overlay, context)?;
+    let mut request = request(Level::Overlay, context)?;
     request.protected.clone_from(&request.overlaid);
     let probed = probe(&Level::ALL, &request);
     let profile = mechanism().profile(&request);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use phasegate_confine::{Level, Request, run as run_confined};
 
-use super::{Line, not_run, request};
+use super::request::{Line, not_run, request};
 use crate::context::Context;
 use crate::output::Failure;
 
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         return Err(Failure::new("neither the project's `.phasegate` nor the guard's state exists")
             .with_help("name a folder with `--folder`"));
     }
-    let request = request::request(Level::Protect, context)?;
+    let request = request(Level::Protect, context)?;
     let request = Request { protected, command: args.line.command.clone(), ..request };
     match run_confined(&request) {
         Ok(report) => Ok(report.status),

@@ -7,7 +7,7 @@ use phasegate_confine::{Change, Level, Report, Request, probe, run as run_confin
 use phasegate_core::canonical::Sorted;
 use serde_json::json;
 
-use super::{Line, not_run, request};
+use super::request::{Line, not_run, request};
 use crate::context::Context;
 use crate::exit::NOT_KEPT;
 use crate::output::Failure;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
         writable: args.writes.iter().map(|folder| open(folder)).collect::<Result<_, _>>()?,
         network: args.network,
         with_parent: args.with_parent,
-        ..request::request(Level::Overlay, context)?
+        ..request(Level::Overlay, context)?
     };
     let level = match args.level.as_deref().and_then(Level::find) {
         Some(level) => level,

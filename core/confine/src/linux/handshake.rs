@@ -1,21 +1,28 @@
 //! How the process inside says whether it got as far as the command.
 
-use std::fs::{self, File};
-use std::io::{self, Seek as _, Write as _};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::path::Path;
+
+use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::error::{Error, Result, Step as _};
 
-/// The file in the work folder that says it.
-const NAME: &str = "begun";
-
-/// The side that says it.
+/// The side that says it: a file in memory that the process outside hands down.
 pub(super) struct Teller(File);
 
 impl Teller {
-    /// Opens the file, before the process loses the right to.
-    pub(super) fn open(work: &Path) -> Result<Self> {
-        File::create(work.join(NAME)).map(Self).step("open a file in the work folder")
+    /// Opens the file by its number, which may be closed then.
+    pub(super) fn open(number: &OsStr) -> Result<Self> {
+        let path = Path::new("/proc/self/fd").join(number);
+        OpenOptions::new().write(true).open(path).map(Self).step("open a file in memory")
+    }
+
+    /// What must stay open.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
     /// The command is about to begin, or has begun.
@@ -41,9 +48,30 @@ impl Teller {
     }
 }
 
-/// What was said.
-pub(super) fn outcome(work: &Path) -> Result<()> {
-    let text = fs::read_to_string(work.join(NAME)).unwrap_or_default();
+/// The side that hears it.
+pub(super) struct Hearer(File);
+
+impl Hearer {
+    /// Makes the file. The next program that this process starts inherits it.
+    pub(super) fn open() -> Result<Self> {
+        memfd_create("phasegate", MemfdFlags::empty()).map(|file| Self(file.into())).step("make a file in memory")
+    }
+
+    /// The number by which the process inside finds it.
+    pub(super) fn number(&self) -> String {
+        self.0.as_raw_fd().to_string()
+    }
+
+    /// What was said.
+    pub(super) fn outcome(mut self) -> Result<()> {
+        let mut text = String::new();
+        let _ = self.0.rewind();
+        let _ = self.0.read_to_string(&mut text);
+        understood(&text)
+    }
+}
+
+fn understood(text: &str) -> Result<()> {
     let mut lines = text.lines();
     match lines.next() {
         Some("begun") => Ok(()),

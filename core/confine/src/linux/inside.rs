@@ -21,10 +21,13 @@ use crate::level::Level;
 use crate::request::{Fake, Request};
 
 /// Folders that the command gets empty, each with the name of its own in the work folder.
-pub(super) const PRIVATE: [Private; 2] =
-    [Private { path: "/tmp", name: "tmp" }, Private { path: "/var/tmp", name: "var-tmp" }];
+pub(super) const PRIVATE: [Private; 1] = [Private { path: "/tmp", name: "tmp" }];
 /// Folders that the command gets empty, in memory: the folder and its rights.
-const IN_MEMORY: [Private; 2] = [Private { path: "/dev/shm", name: "1777" }, Private { path: "/run", name: "755" }];
+const IN_MEMORY: [Private; 3] = [
+    Private { path: "/var/tmp", name: "1777" },
+    Private { path: "/dev/shm", name: "1777" },
+    Private { path: "/run", name: "755" },
+];
 /// What stays in sight of `/run` where the command has the network.
 const RESOLVER: &str = "/run/systemd/resolve";
 
@@ -45,10 +48,13 @@ impl Private {
 
 /// Does what the arguments say, until the command has ended.
 pub(super) fn run(mut args: ArgsOs) -> ExitCode {
-    descriptors::close_others();
-    let Some(work) = args.next().map(PathBuf::from) else { return ExitCode::FAILURE };
-    let Some(request) = Request::from_args(args.by_ref()) else { return ExitCode::FAILURE };
-    let Ok(mut teller) = Teller::open(&work) else { return ExitCode::FAILURE };
+    let (Some(number), Some(work), Some(sockets)) = (args.next(), args.next(), args.next()) else {
+        return ExitCode::FAILURE;
+    };
+    let (work, sockets) = (PathBuf::from(work), sockets.to_string_lossy());
+    let Some(request) = Request::from_args(args) else { return ExitCode::FAILURE };
+    let Ok(mut teller) = Teller::open(&number) else { return ExitCode::FAILURE };
+    descriptors::close_others(Some(teller.descriptor()));
     // Whoever kills the process outside ends this one, and with it all that it started.
     let dies = set_parent_process_death_signal(Some(Signal::KILL));
     if dies.is_err() || !work::is_held(&work) {
@@ -56,7 +62,7 @@ pub(super) fn run(mut args: ArgsOs) -> ExitCode {
     }
     let begun = match request.level {
         Level::Landlock => become_command(&request, &work, &mut teller),
-        _ => start(&request, &work, &mut teller),
+        _ => start(&request, &work, &sockets, &mut teller),
     };
     match begun {
         Ok(status) => ExitCode::from(status),
@@ -92,9 +98,9 @@ fn become_command(request: &Request, work: &Path, teller: &mut Teller) -> Result
 }
 
 /// Lays the mounts, starts the command, and is the first process of its namespace until it ends.
-fn start(request: &Request, work: &Path, teller: &mut Teller) -> Result<u8> {
+fn start(request: &Request, work: &Path, sockets: &str, teller: &mut Teller) -> Result<u8> {
     let folder = std::env::current_dir().step("find the current folder")?;
-    let writable = lay(request, work)?;
+    let writable = lay(request, work, sockets)?;
     std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;
     if !request.network {
         loopback::up()?;
@@ -140,7 +146,7 @@ fn temporary_folder(command: &mut Command) {
 }
 
 /// Lays every mount. Gives the folders that can be written.
-fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
+fn lay(request: &Request, work: &Path, sockets: &str) -> Result<Vec<PathBuf>> {
     unshare(CloneFlags::CLONE_NEWNS).step("enter a mount namespace")?;
     mounts::detach(MountPropagationFlags::PRIVATE)?;
     let layers = layers(request, work)?;
@@ -148,7 +154,6 @@ fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
     let shown = visible(request);
     let seen = opened(&shown)?;
     let caches = bound_caches(request)?;
-    let sockets = sockets::listed(work);
     let mut hidden = hide(work)?;
     layers.iter().try_for_each(|layer| at(&layer.path).and_then(|()| layer.lay()))?;
     stays.iter().chain(&seen).try_for_each(|folder| at(&folder.path).and_then(|()| folder.bind_at(&folder.path)))?;
@@ -159,7 +164,7 @@ fn lay(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
     }
     let below = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
     let copied = |path: &Path| below(path, &private) && !below(path, &shown) || below(path, &request.writable);
-    sockets::cover(&sockets, &copied)?;
+    sockets::cover(sockets, &copied)?;
     if !request.lacks(Fake::NoProc) {
         private.extend(system()?);
     }

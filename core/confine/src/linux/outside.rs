@@ -3,16 +3,17 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::PathBuf;
-use std::process::Child;
 
 use nix::sched::CloneFlags;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::changes::Search;
+use super::handshake::Hearer;
 use super::signals::{Senders, Signals};
+use super::stages::{INSIDE, this_program};
 use super::terminal::Foreground;
 use super::work::{self, Work};
-use super::{INSIDE, capabilities, handshake, layers, mounts, namespaces, orphans, returned, sockets, this_program};
+use super::{capabilities, layers, mounts, namespaces, orphans, returned, sockets};
 use crate::error::{Result, Step as _};
 use crate::level::Level;
 use crate::report::Report;
@@ -28,14 +29,13 @@ pub(super) fn run_in_namespaces(request: &Request) -> Result<Report> {
         Level::Overlay => layers::split(request, &mounts::table()?)?,
         _ => Vec::new(),
     };
-    sockets::list(work.folder())?;
+    let sockets = sockets::list();
     let network = if request.network { CloneFlags::empty() } else { CloneFlags::CLONE_NEWNET };
     namespaces::enter(request, CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWIPC | network)?;
     capabilities::pass_on()?;
-    let signals = Signals::hold()?;
-    let status = signals.wait(start(request, &work, &signals)?.id(), Senders::All);
+    let status = start_and_wait(request, &work, &sockets);
     foreground.restore();
-    handshake::outcome(work.folder())?;
+    let status = status?;
     let mut report = Report::ended(request.level, status);
     let mut search = Search::default();
     for (at, folder) in overlaid.iter().enumerate() {
@@ -51,12 +51,10 @@ pub(super) fn run_restricted(request: &Request) -> Result<Report> {
     let foreground = Foreground::remember();
     let work = begin(request)?;
     orphans::adopt()?;
-    let signals = Signals::hold()?;
-    let status = signals.wait(start(request, &work, &signals)?.id(), Senders::All);
+    let status = start_and_wait(request, &work, "");
     orphans::end();
     foreground.restore();
-    handshake::outcome(work.folder())?;
-    Ok(Report::ended(request.level, status))
+    Ok(Report::ended(request.level, status?))
 }
 
 fn begin(request: &Request) -> Result<Work> {
@@ -66,10 +64,15 @@ fn begin(request: &Request) -> Result<Work> {
     Work::claim(&request.work)
 }
 
-fn start(request: &Request, work: &Work, signals: &Signals) -> Result<Child> {
+/// Starts the process inside. Gives the command's exit status, or what kept it from beginning.
+fn start_and_wait(request: &Request, work: &Work, sockets: &str) -> Result<u8> {
+    let signals = Signals::hold()?;
+    let hearer = Hearer::open()?;
     let mut inside = this_program(INSIDE);
-    inside.arg::<&OsStr>(work.folder().as_ref()).args(request.to_args());
-    signals.start(&mut inside).step("start the process inside")
+    inside.arg(hearer.number()).arg::<&OsStr>(work.folder().as_ref()).arg(sockets).args(request.to_args());
+    let child = signals.start(&mut inside).step("start the process inside")?;
+    let status = signals.wait(child.id(), Senders::All);
+    hearer.outcome().map(|()| status)
 }
 
 /// The caches that this command has for itself. Another command of the session may have the others; they are cold then.

@@ -16,7 +16,7 @@ use crate::request::Request;
 
 /// Becomes the command. Returns only why it did not.
 pub(super) fn become_command(request: &Request) -> Error {
-    descriptors::close_others();
+    descriptors::close_others(None);
     if let Err(error) = enter(request) {
         return error;
     }

@@ -5,13 +5,10 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use super::mounts;
-use crate::error::{Result, Step as _};
+use crate::error::Result;
 
-/// The list of them in the work folder.
-const NAME: &str = "sockets";
-
-/// Writes down the sockets that have a path in this network namespace, before it is left.
-pub(super) fn list(work: &Path) -> Result<()> {
+/// The sockets that have a path in this network namespace, one a line, before it is left.
+pub(super) fn list() -> String {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     // Num RefCount Protocol Flags Type St Inode Path: only a path begins with a slash.
     let mut paths: Vec<&str> =
@@ -19,18 +16,13 @@ pub(super) fn list(work: &Path) -> Result<()> {
     paths.sort_unstable();
     paths.dedup();
     paths.retain(|path| is_socket(Path::new(path)));
-    fs::write(work.join(NAME), paths.join("\n")).step("list sockets")
+    paths.join("\n")
 }
 
 /// Covers those that are still in sight, and not in a folder where the command sees copies or may write.
 pub(super) fn cover(listed: &str, copied: &dyn Fn(&Path) -> bool) -> Result<()> {
     let reachable = listed.lines().map(Path::new).filter(|path| !copied(path) && is_socket(path));
     reachable.into_iter().try_for_each(|path| mounts::bind_file("/dev/null", path))
-}
-
-/// The list, read before the work folder is hidden.
-pub(super) fn listed(work: &Path) -> String {
-    fs::read_to_string(work.join(NAME)).unwrap_or_default()
 }
 
 fn is_socket(path: &Path) -> bool {

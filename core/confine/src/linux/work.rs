@@ -1,6 +1,5 @@
 //! Work folders: one for each command, and none when it has ended.
 
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
@@ -9,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result, Step as _};
 
-/// The lock of a work folder, held as long as the command runs; and of the folder of all, while one is made.
+/// The lock of the layer of a cache. A work folder is locked itself, as long as its command runs.
 const LOCK: &str = "lock";
 
 /// The folder for work folders of this user, see [`crate::work_base`].
@@ -41,13 +40,13 @@ impl Work {
     /// Removes the work folders of processes that were killed, and makes a new one.
     pub(super) fn claim(base: &Path) -> Result<Self> {
         own(base).step(format!("use {}", base.display()))?;
-        let all = File::create(base.join(LOCK)).step("open a lock")?;
+        let all = File::open(base).step("open the folder of work folders")?;
         all.lock().step("take a lock")?;
         sweep(base);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
         let folder = base.join(format!("{}-{now}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&folder).step("make a work folder")?;
-        let lock = File::create(folder.join(LOCK)).step("open a lock")?;
+        let lock = File::open(&folder).step("open a work folder")?;
         lock.try_lock().step("take the lock of a work folder")?;
         Ok(Self { folder, _lock: lock })
     }
@@ -66,7 +65,7 @@ impl Drop for Work {
 
 /// Whether the process still runs that a work folder belongs to.
 pub(super) fn is_held(folder: &Path) -> bool {
-    File::open(folder.join(LOCK)).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    File::open(folder).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// A folder made inside a work folder.
@@ -90,8 +89,7 @@ pub(super) fn take_layer(layer: &Path) -> Result<Option<File>> {
 
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
-    let folders =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.file_name() != Some(&OsString::from(LOCK)));
+    let folders = entries.flatten().map(|entry| entry.path());
     folders.filter(|folder| !is_held(folder)).for_each(|folder| remove(&folder));
 }
 
