@@ -27,6 +27,7 @@ pub enum Error {
     },
 }
 
+#[cfg(target_os = "linux")]
 impl Error {
     /// The kernel refused a step.
     pub(crate) fn refused(step: impl Into<String>, cause: impl ToString) -> Self {
@@ -35,11 +36,13 @@ impl Error {
 }
 
 /// Names the step that an error came from.
+#[cfg(target_os = "linux")]
 pub(crate) trait Step<T> {
     /// The error with the step that met it.
     fn step(self, step: impl Into<String>) -> Result<T>;
 }
 
+#[cfg(target_os = "linux")]
 impl<T, E: ToString> Step<T> for std::result::Result<T, E> {
     fn step(self, step: impl Into<String>) -> Result<T> {
         self.map_err(|cause| Error::refused(step, cause))

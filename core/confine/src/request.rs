@@ -90,6 +90,7 @@ impl Request {
     }
 
     /// Whether a test says that the kernel lacks something.
+    #[cfg(target_os = "linux")]
     pub(crate) fn lacks(&self, fake: Fake) -> bool {
         self.fakes.contains(&fake)
     }

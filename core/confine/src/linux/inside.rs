@@ -165,9 +165,7 @@ fn lay(request: &Request, work: &Path, sockets: &str) -> Result<Vec<PathBuf>> {
     let below = |path: &Path, folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
     let copied = |path: &Path| below(path, &private) && !below(path, &shown) || below(path, &request.writable);
     sockets::cover(sockets, &copied)?;
-    if !request.lacks(Fake::NoProc) {
-        private.extend(system()?);
-    }
+    private.extend(system(request)?);
     hidden.extend(layers.into_iter().map(|layer| layer.path));
     let spared = |path: &Path| {
         private.iter().any(|folder| path == folder) || request.writable.iter().any(|folder| path.starts_with(folder))
@@ -253,16 +251,26 @@ fn links_in(folder: &Path) -> Vec<Link> {
     entries.flatten().filter_map(|entry| link(entry.path())).collect()
 }
 
-/// The list of processes and the terminals of this namespace. Root could change the kernel's settings by the list.
-fn system() -> Result<Vec<PathBuf>> {
+/// The list of processes and the terminals of this namespace. Gives those that can be written.
+///
+/// Where the list cannot be mounted, as in many containers, an ordinary user sees the processes outside, and still cannot
+/// reach them: they belong to another user namespace. Root could change the kernel's settings by it, so root gets it read-only.
+fn system(request: &Request) -> Result<Vec<PathBuf>> {
     let (processes, terminals) = (PathBuf::from("/proc"), PathBuf::from("/dev/pts"));
-    mounts::file_system("proc", &processes, "")?;
+    let root = rustix::process::geteuid().is_root();
+    let listed = match request.lacks(Fake::NoProc) {
+        true => Err(Error::refused("mount the list of processes", "a test says that it cannot be")),
+        false => mounts::file_system("proc", &processes, ""),
+    };
+    if root {
+        listed.as_ref().map_err(|error| Error::refused("mount the list of processes", error))?;
+    }
     if terminals.is_dir() {
         mounts::file_system("devpts", &terminals, "newinstance,ptmxmode=0666,mode=620")?;
         if fs::symlink_metadata("/dev/ptmx").is_ok_and(|metadata| !metadata.is_symlink()) {
             mounts::bind_file("/dev/pts/ptmx", "/dev/ptmx".as_ref())?;
         }
     }
-    let root = rustix::process::geteuid().is_root();
-    Ok(if root { vec![terminals] } else { vec![processes, terminals] })
+    let own = (listed.is_ok() && !root).then_some(processes);
+    Ok(own.into_iter().chain([terminals]).collect())
 }

@@ -46,7 +46,7 @@ const ALONE: &[libc::c_long] = &[
     libc::SYS_mq_unlink,
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
+    FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
     libc::SYS_setxattr,
@@ -62,6 +62,7 @@ const ALONE: &[libc::c_long] = &[
 ];
 
 /// Newer calls, whose numbers are the same on every machine.
+const FCHMODAT2: libc::c_long = 452;
 const SETXATTRAT: libc::c_long = 463;
 const REMOVEXATTRAT: libc::c_long = 466;
 const FILE_SETATTR: libc::c_long = 469;

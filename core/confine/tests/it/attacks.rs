@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
-use phasegate_confine::Level;
+use phasegate_confine::{Fake, Level, Request};
 use serde::Deserialize;
 
 use crate::scratch::{Scratch, Snapshot, User, difference, has};
@@ -79,13 +79,17 @@ fn add(trials: &mut Vec<Trial>, table: &str, user: User, levels: &[Level]) {
 }
 
 fn play(attack: &Attack, user: User, levels: &[Level]) -> Result<(), Failed> {
-    let bare = once(attack, user, None);
+    let bare = once(attack, user, None, &[]);
     if bare.is_empty() {
         return Err("it changes nothing without the guard, so it proves nothing".into());
     }
     let mut kept = Vec::new();
     for level in levels {
-        let changed = once(attack, user, Some(*level));
+        let mut changed = once(attack, user, Some(*level), &[]);
+        if changed.is_empty() && user != User::Root && ["other processes", "ptrace"].contains(&attack.class.as_str()) {
+            // Where the processes outside are in sight.
+            changed = once(attack, user, Some(*level), &[Fake::NoProc]);
+        }
         match attack.through.get(level.name()) {
             _ if changed.is_empty() => {}
             Some(why) => eprintln!("through at `{level}` as {}: {} ({why})", user.name(), attack.name),
@@ -96,7 +100,7 @@ fn play(attack: &Attack, user: User, levels: &[Level]) -> Result<(), Failed> {
 }
 
 /// Plays it in scratch folders of its own. What has changed then.
-fn once(attack: &Attack, user: User, level: Option<Level>) -> Vec<String> {
+fn once(attack: &Attack, user: User, level: Option<Level>, fakes: &[Fake]) -> Vec<String> {
     let scratch = Scratch::new(user);
     let _server = attack.server.then(|| Server::start(&scratch));
     if let Some(line) = &attack.before {
@@ -110,7 +114,8 @@ fn once(attack: &Attack, user: User, level: Option<Level>) -> Vec<String> {
         }
     };
     let before = look();
-    let command = level.map(|level| scratch.confining(&scratch.request(level))).unwrap_or_default();
+    let request = level.map(|level| Request { fakes: fakes.to_vec(), ..scratch.request(level) });
+    let command = request.map(|request| scratch.confining(&request)).unwrap_or_default();
     let mut line = scratch.with_descriptors(&command, &attack.run);
     let done = line.stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
     if std::env::var_os("PHASEGATE_SHOW").is_some() {

@@ -271,7 +271,7 @@ fn fakes(scratch: &Scratch, level: Level) -> Result<(), Failed> {
             Fake::NoUserNamespaces => level != Level::Landlock,
             Fake::NoOverlay => level == Level::Overlay,
             Fake::NoLandlock => level == Level::Landlock || root && level != Level::Protect,
-            Fake::NoProc => false,
+            Fake::NoProc => root && [Level::Overlay, Level::Binds].contains(&level),
         };
         let request = Request { fakes: vec![fake], ..scratch.request(level) };
         equal(scratch.refused(&request).is_some(), refused).map_err(|error| format!("{fake:?}: {error:?}"))?;
