@@ -154,7 +154,7 @@ impl Bench {
         let left = format!("{} mounts, {folders} folders, {processes} processes", mounts().saturating_sub(before));
         anstream::println!("{level:<9} {} commands, {} killed: left {left}", args.lines, args.killed);
         let clean = mounts() <= before && folders == 0 && processes == 0;
-        if clean { Ok(()) } else { Err(failed(&format!("`{level}` leaves something behind: {left}"))) }
+        if clean { Ok(()) } else { Err(failed(format!("`{level}` leaves something behind: {left}"))) }
     }
 }
 
