@@ -94,6 +94,7 @@ fn become_command(request: &Request, work: &Path, teller: &mut Teller) -> Result
     cache_variables::set(&mut command, &caches);
     command.env("TMPDIR", &temporary);
     teller.begun();
+    Signals::release();
     Err(not_started(request, command.exec()))
 }
 
@@ -119,9 +120,9 @@ fn start(request: &Request, work: &Path, sockets: &str, teller: &mut Teller) -> 
     }
     temporary_folder(&mut command);
     let signals = Signals::hold()?;
-    let child = signals.start(&mut command).map_err(|error| not_started(request, error))?;
+    let child = Signals::start(&command).map_err(|error| not_started(request, error))?;
     teller.begun();
-    Ok(signals.wait(child.id(), Senders::Outside))
+    Ok(signals.wait(child, Senders::Outside))
 }
 
 fn command(request: &Request) -> Option<Command> {

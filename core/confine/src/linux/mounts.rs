@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsString};
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -58,9 +59,13 @@ pub(super) fn bind_file(source: &str, target: &Path) -> Result<()> {
     mount_bind(source, target).step(format!("mount {source} at {}", target.display()))
 }
 
+/// Room for a usual table: the kernel makes the rest of it anew for every piece that is read.
+const TABLE: usize = 64 * 1024;
+
 /// What the table says of each mount point that is on top.
 pub(super) fn table() -> Result<BTreeMap<PathBuf, MountFlags>> {
-    let text = fs::read("/proc/self/mountinfo").step("read mounts")?;
+    let mut text = Vec::with_capacity(TABLE);
+    File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text)).step("read mounts")?;
     Ok(text.split(|byte| *byte == b'\n').filter_map(row).collect())
 }
 

@@ -70,7 +70,7 @@ fn start_and_wait(request: &Request, work: &Work, sockets: &str) -> Result<u8> {
     let hearer = Hearer::open()?;
     let mut inside = this_program(INSIDE);
     inside.arg(hearer.number()).arg::<&OsStr>(work.folder().as_ref()).arg(sockets).args(request.to_args());
-    let child = signals.start(&mut inside).step("start the process inside")?;
+    let child = inside.spawn().step("start the process inside")?;
     let status = signals.wait(child.id(), Senders::All);
     hearer.outcome().map(|()| status)
 }
