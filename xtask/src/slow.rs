@@ -47,6 +47,14 @@ pub(crate) const SLOW: &[Slow] = &[
         },
     },
     Slow {
+        name: "confinement",
+        folders: &["core/confine"],
+        run: |_| {
+            let mut tests = cargo(&["test", "-p", "phasegate-confine", "--test", "it"]);
+            run(tests.env("PHASEGATE_EVERY_ROW", "1"))
+        },
+    },
+    Slow {
         name: "shell oracle",
         folders: &["core/shell/src", "conformance/shell", "lab/src/shell_oracle"],
         // Its sandbox is made of namespaces.
