@@ -177,10 +177,10 @@ codes! {
         "correct the patterns; the user lets agents classify a program with `phasegate safety approve PROGRAM`";
     BadInput = "bad-input", Fault,
         "the platform's message cannot be parsed",
-        "run `phasegate adapters` to compare the platform's version with the versions this adapter was recorded with";
+        "tell the user, who compares the platform's version with those that `phasegate adapters` lists";
     HostUnknown = "host-unknown", Fault,
         "another host than the platform itself sent the message, in a form that is not read here",
-        "use a host that docs/platforms.md names, or have this host skip the hooks of the platform's settings";
+        "tell the user: docs/platforms.md names the hosts that are known";
     InputTooLarge = "input-too-large", Fault,
         "the platform's message is larger than phasegate accepts",
         "split the call into smaller parts, for example write the file piece by piece";
@@ -189,13 +189,13 @@ codes! {
         "only the client starts `phasegate hook` or `phasegate serve`; if a person's hook line hands its messages on through another program, start phasegate in it directly (`phasegate init` writes such a line) and begin a new session";
     EventUnknown = "event-unknown", Fault,
         "the platform sent an event that this adapter does not know",
-        "update phasegate, or remove the event from the platform's hook settings";
+        "tell the user, who updates phasegate or takes the event out of the platform's hook settings";
     PolicyMissing = "policy-missing", Fault,
         "this project is guarded, but its config or the policy of a live run is missing",
-        "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
+        "ask the user to restore the files under `.phasegate/` or to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
     PolicyInvalid = "policy-invalid", Fault,
         "the config has errors, so phasegate cannot decide",
-        "run `phasegate check` and correct what it lists";
+        "ask the user to run `phasegate check` and to correct what it lists";
     StateUnreadable = "state-unreadable", Fault,
         "a journal is damaged",
         "ask the user to run `phasegate repair` in a terminal: it sets the damaged journal aside, and the session goes on";

@@ -464,6 +464,12 @@ impl Phase {
         self.line_requires.iter().find(|requires| requires.line == line).map(|requires| &requires.condition)
     }
 
+    /// The lines of `forbidden`, with their numbers, that forbid whatever has happened.
+    pub fn always_forbidden(&self) -> impl Iterator<Item = (usize, &Matcher)> + Clone {
+        let waits = |at: usize| self.forbidden_until.iter().any(|until| until.line == at);
+        self.forbidden.iter().enumerate().filter(move |(at, _)| !waits(*at))
+    }
+
     /// The conditions of single lines.
     pub fn line_conditions(&self) -> impl Iterator<Item = &Condition> {
         self.line_requires.iter().chain(&self.forbidden_until).map(|line| &line.condition)

@@ -11,16 +11,15 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
     let skill = &built.skill;
     for (phase, places) in skill.phases.iter().zip(&built.places.phases) {
         let here = format!("phase `{}`", phase.name);
-        let lists = [
-            (here.as_str(), &phase.forbidden, &places.forbidden),
-            ("`global_forbidden`", &skill.global_forbidden, &built.places.global_forbidden),
-        ];
+        // What is forbidden only until something has happened may be allowed after it.
+        let always = phase.always_forbidden().filter_map(|(at, line)| Some((line, places.forbidden.get(at)?)));
+        let own: Vec<_> = always.map(|(line, at)| (here.as_str(), line, at)).collect();
+        let everywhere = skill.global_forbidden.iter().zip(&built.places.global_forbidden);
+        let everywhere = everywhere.map(|(line, at)| ("`global_forbidden`", line, at));
+        let lists: Vec<_> = own.into_iter().chain(everywhere).collect();
         for (allowed, span) in phase.allowed.iter().zip(&places.allowed) {
-            let found = lists.iter().find_map(|(name, matchers, spans)| {
-                let mut pairs = matchers.iter().zip(spans.iter());
-                pairs.find(|(forbidden, _)| covers(forbidden, allowed, skill)).map(|found| (*name, found))
-            });
-            let Some((name, (forbidden, at))) = found else { continue };
+            let found = lists.iter().find(|(_, forbidden, _)| covers(forbidden, allowed, skill));
+            let Some((name, forbidden, at)) = found else { continue };
             let message = format!(
                 "`{}` is allowed in phase `{}`, and forbidden by `{}`",
                 allowed.text, phase.name, forbidden.text

@@ -71,7 +71,8 @@ impl<'s> Possible<'s> {
     /// What forbids in the phase a call that the matcher selects.
     pub(super) fn forbids(&self, at: usize, matcher: &Matcher) -> Option<&'s Matcher> {
         let phase = self.skill.phases.get(at)?;
-        let lists = || phase.forbidden.iter().chain(&self.skill.global_forbidden);
+        // What is forbidden until something has happened can be made after it.
+        let lists = || phase.always_forbidden().map(|(_, line)| line).chain(&self.skill.global_forbidden);
         let selected = self.table.selected(matcher, self.skill);
         let mut samples = selected.into_iter().filter_map(|sample| self.table.samples.get(sample));
         samples.find_map(|sample| lists().find(|other| sample.all_forbidden_by(other, self.skill)))

@@ -25,7 +25,7 @@ impl Table {
             by_tool.entry(key(sample.tool()).to_string()).or_default().push(number);
         }
         let (allowing, forbidding) =
-            (Lists::of(skill, |phase| &phase.allowed), Lists::of(skill, |phase| &phase.forbidden));
+            (Lists::of(skill, |phase| phase.allowed.iter().collect()), Lists::of(skill, always_forbidden));
         let allowed = samples.iter().map(|sample| {
             let mut phases = allowing.phases(sample, |matcher| sample.fits(matcher, skill, Use::Permit));
             phases.retain(|at| !reserved(skill, *at, sample));
@@ -92,7 +92,7 @@ struct Lists<'s> {
 }
 
 impl<'s> Lists<'s> {
-    fn of(skill: &'s Skill, list: impl Fn(&'s Phase) -> &'s Vec<Matcher>) -> Self {
+    fn of(skill: &'s Skill, list: impl Fn(&'s Phase) -> Vec<&'s Matcher>) -> Self {
         let mut lists = Self { named: BTreeMap::new(), others: Vec::new() };
         for (at, phase) in skill.phases.iter().enumerate() {
             for matcher in list(phase) {
@@ -115,6 +115,10 @@ impl<'s> Lists<'s> {
         let phases: BTreeSet<usize> = found.flat_map(|(_, phases)| phases).copied().collect();
         phases.into_iter().collect()
     }
+}
+
+fn always_forbidden(phase: &Phase) -> Vec<&Matcher> {
+    phase.always_forbidden().map(|(_, line)| line).collect()
 }
 
 /// A tool's own name, without the server that clients put before it.

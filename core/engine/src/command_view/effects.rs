@@ -268,7 +268,8 @@ impl<'a> Seen<'a> {
                 let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
                 let all = !letters.is_empty()
                     && letters.chars().all(|letter| is_one(&['-', letter].iter().collect::<String>()));
-                Truth::of(is_one(name) || all)
+                // What an option does that the table does not know is not known.
+                if is_one(name) || all { Truth::Yes } else { Truth::Unknown }
             }
             _ => Truth::Unknown,
         };

@@ -25,7 +25,8 @@ impl SkillPart<'_> {
     pub(super) fn shows(&self, matcher: &Matcher, used: Use) -> bool {
         let wants_help = || matcher.commands.iter().any(|text| text.contains(HELP));
         let help = used == Use::Permit && self.asks_for_help() && !wants_help();
-        let subject = Subject { evidence: used == Use::Permit, ..self.subject(used) };
+        let named = self.named && used == Use::Forbid;
+        let subject = Subject { evidence: used == Use::Permit, named, ..self.subject(used) };
         let shown = matcher.matches(subject, self.skill.permitted_servers(), used);
         shown && (matcher.paths.is_empty() || !self.only_makes_folders()) && !help
     }
