@@ -91,7 +91,7 @@ fn original(head: &str, decision: &Decision, after: &str) -> String {
 /// What the agent is told beside an answer: warnings first, then the obligations.
 #[must_use]
 pub fn context(verdict: &Verdict) -> Option<String> {
-    let warnings = verdict.warnings.iter().map(|decision| warning(decision));
+    let warnings = verdict.warnings.iter().map(warning);
     let obligations = verdict.obligations.iter().map(|obligation| {
         let ObligationKind::Context(text) = &obligation.kind;
         text.clone()

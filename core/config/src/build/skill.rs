@@ -25,9 +25,9 @@ pub(crate) fn skill<'f>(
     groups: &'f Groups,
 ) -> Built {
     let compat = form == Form::Compat;
-    let facts = Some((&source.facts, child(node, "facts")));
-    let mut builder =
-        Builder { servers: &source.servers, texts: Some(texts), facts, ..Builder::new(findings, compat, groups) };
+    let mut builder = Builder::new(findings, compat, groups);
+    (builder.servers, builder.texts) = (&source.servers, Some(texts));
+    builder.facts = Some((&source.facts, fact_names(&mut builder, child(node, "facts"))));
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
@@ -42,7 +42,6 @@ pub(crate) fn skill<'f>(
     let (start, start_places) = start(&mut builder, source, child(node, "start"));
     places.start = start_places;
     inputs::starts(&mut builder, &inputs, &start, node);
-    fact_names(&mut builder, child(node, "facts"));
     let by_itself = start.iter().any(|start| matches!(start, Start::Before(_) | Start::Session));
     let default = if compat || by_itself { Unlisted::Allow } else { Unlisted::ReadOnly };
     let unlisted = source.unlisted.as_ref().and_then(UnlistedRuleSource::word).unwrap_or(default);
@@ -181,8 +180,8 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
     (notes, spans)
 }
 
-/// Checks the names of the facts.
-fn fact_names(builder: &mut Builder<'_>, node: &Node) {
+/// The facts, after a check of their names.
+fn fact_names<'n>(builder: &mut Builder<'_>, node: &'n Node) -> &'n Node {
     for entry in node.entries() {
         let mut rest = entry.key.chars();
         let starts = rest.next().is_some_and(|first| first.is_ascii_lowercase());
@@ -192,4 +191,5 @@ fn fact_names(builder: &mut Builder<'_>, node: &Node) {
             builder.findings.push(finding.suggest("write small letters, digits and `_`, a letter first"));
         }
     }
+    node
 }
