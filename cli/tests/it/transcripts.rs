@@ -71,7 +71,7 @@ fn a_transcript_that_comes_out_otherwise_is_a_mistake_with_its_line() {
 {"event": "tool_call", "id": "1", "tool": "Bash", "input": {"command": "git push"}, "expect": EXPECT}
 "#;
     for (expect, status, says) in [
-        (r#"{"decision": "deny", "code": "not-done", "reason": "the \"push\" phase"}"#, 0, "1 expectation, all met"),
+        (r#"{"decision": "deny", "code": "not-done", "reason": "phase push"}"#, 0, "1 expectation, all met"),
         (r#"{"decision": "allow"}"#, 1, "one.jsonl:2: expected decision \"allow\", got \"deny\""),
         ("3", 1, "one.jsonl:2: `expect` is not an object"),
         (r#"{"decison": "deny"}"#, 1, "one.jsonl:2: no answer has `decison`: did you mean `decision`?"),

@@ -13,7 +13,7 @@ use crate::source::{SettingsSource, SkillSource};
 pub fn all() -> Vec<(&'static str, Value)> {
     let mut settings = schema::<SettingsSource>("settings", "phasegate settings");
     // No list of the settings has lines with a condition.
-    for key in ["requires", "from", "at"] {
+    for key in ["requires", "until", "from", "at"] {
         tidy::without_key(&mut settings, "MatcherObject", key);
     }
     let mut all = vec![

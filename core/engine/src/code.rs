@@ -192,7 +192,7 @@ codes! {
         "tell the user, who updates phasegate or takes the event out of the platform's hook settings";
     PolicyMissing = "policy-missing", Fault,
         "this project is guarded, but its config or the policy of a live run is missing",
-        "ask the user to restore the files under `.phasegate/` or to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
+        "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
     PolicyInvalid = "policy-invalid", Fault,
         "the config has errors, so phasegate cannot decide",
         "ask the user to run `phasegate check` and to correct what it lists";

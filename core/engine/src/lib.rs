@@ -43,7 +43,7 @@
 //! let edit = json!({"event": "tool_call", "id": "1", "tool": "Edit", "input": {"file_path": "a.rs"}});
 //! let denied = play(edit.clone())?.ok_or("a call is decided")?;
 //! assert_eq!((denied.effect, denied.code), (Effect::Deny, Some(Code::NotDone)));
-//! assert_eq!(denied.missing, ["a successful call of Read"]);
+//! assert_eq!(denied.missing, ["ok: Read"]);
 //!
 //! play(json!({"event": "tool_call", "id": "2", "tool": "Read", "input": {}}))?;
 //! play(json!({"event": "tool_result", "id": "2", "outcome": "ok"}))?;

@@ -27,7 +27,7 @@ pub(crate) fn skill<'f>(
     let compat = form == Form::Compat;
     let mut builder = Builder::new(findings, compat, groups);
     (builder.servers, builder.texts) = (&source.servers, Some(texts));
-    builder.facts = Some((&source.facts, fact_names(&mut builder, child(node, "facts"))));
+    builder.facts = Some((&source.facts, fact_names(&mut builder, node)));
     let mut places = Places { name: child(node, "skill").span, ..Places::default() };
     places.servers = child(node, "servers").items().iter().map(|item| item.span).collect();
     let (tools, tool_places) = tools(&mut builder, source, child(node, "tools"));
@@ -181,8 +181,9 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
 }
 
 /// The facts, after a check of their names.
-fn fact_names<'n>(builder: &mut Builder<'_>, node: &'n Node) -> &'n Node {
-    for entry in node.entries() {
+fn fact_names<'n>(builder: &mut Builder<'_>, skill: &'n Node) -> &'n Node {
+    let (node, given) = (child(skill, "facts"), skill.entry("facts").is_some());
+    for entry in node.entries().iter().filter(|_| given) {
         let mut rest = entry.key.chars();
         let starts = rest.next().is_some_and(|first| first.is_ascii_lowercase());
         if !starts || !rest.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
