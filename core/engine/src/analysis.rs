@@ -46,6 +46,10 @@ pub struct CallAnalysis {
     /// The protected paths that the call would change or could change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guarded: Vec<Guarded>,
+    /// Whether its record leaves arguments out: then no answer repeats them.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub unsaid: bool,
     /// What was found out about arguments that a record does not repeat; never given by a platform.
     #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]

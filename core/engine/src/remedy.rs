@@ -56,8 +56,9 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let subject = subject.or(invoked.filter(|_| names));
     let several = verdict.skill.named_servers().len() > 1;
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
+    let subject = subject.filter(|_| !context.call.analysis.unsaid);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
-    let blamed = blamed(verdict);
+    let blamed = blamed(verdict).filter(|_| !context.call.analysis.unsaid);
     let subject = subject.or_else(|| blamed.map(subject::of_command));
     let subject = subject.or_else(|| names.then(|| subject::of_call(context.call)).filter(|_| !verdict.skill.compat));
     let guidance = match typed {

@@ -50,6 +50,7 @@ pub struct NamedRule {
 impl Ruled {
     /// What a verdict says.
     pub(crate) fn new(verdict: &Verdict<'_>, call: &Call, part: Option<String>, because: Option<Because>) -> Self {
+        let part = part.filter(|_| !call.analysis.unsaid);
         let subject = part.as_ref().map_or_else(|| subject::of_call(call), |part| format!("`{part}`"));
         let rule = verdict.rule.map(|rule| NamedRule {
             name: rule.id.clone(),

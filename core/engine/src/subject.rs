@@ -11,7 +11,7 @@ use crate::tool::Call;
 /// The call: its command, where it has one alone; else its tool, with the first file that it changes or reads.
 pub(crate) fn of_call(call: &Call) -> String {
     // What a record leaves out cannot be said again.
-    if call.analysis.redacted.is_some() {
+    if call.analysis.unsaid {
         return call.tool.name.clone();
     }
     if let [command] = call.analysis.commands.as_slice() {

@@ -40,6 +40,7 @@ use crate::lineage::{self, Origin, Reached};
 use crate::loaded::{LoadedProject, LoadedSession};
 use crate::outer;
 use crate::project::{Project, kept_root, session_began};
+use crate::redact::leaves_out;
 use crate::runtime::Runtime;
 use crate::servers::is_among;
 use crate::sessions::is_strict;
@@ -283,8 +284,9 @@ impl<'a> Driver<'a> {
         self.keep_distrust(&event);
         reported::keep_counted(&mut event, &self.loaded.own.policy.budgets);
         // Only a record knows what was left out of it.
-        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+        if let EventKind::ToolCall { analysis, input, .. } = &mut event.kind {
             (analysis.redacted, analysis.open) = (None, false);
+            analysis.unsaid = leaves_out(input, &self.loaded.own.snapshot.settings.redact);
         }
         if open {
             analysis::open(&mut event);

@@ -38,6 +38,21 @@ pub fn shortened(event: &Event, policy: &Policy, names: &BTreeSet<String>) -> Va
     value
 }
 
+/// Whether a record of these arguments leaves some of them out, or may.
+pub fn leaves_out(input: &Value, names: &BTreeSet<String>) -> bool {
+    fn size(value: &Value, names: &BTreeSet<String>) -> usize {
+        match value {
+            Value::String(text) if text.len() > LONGEST => MAX_FRAME_BYTES,
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(|item| size(item, names)).sum(),
+            Value::Object(fields) if fields.keys().any(|name| names.contains(name)) => MAX_FRAME_BYTES,
+            Value::Object(fields) => fields.values().map(|value| size(value, names)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        }
+    }
+    size(input, names) > MAX_FRAME_BYTES / 4
+}
+
 /// Shortens an event. The arguments of a call that are not kept, as names with dots between them.
 pub fn shorten_event(event: &mut Value, names: &BTreeSet<String>) -> Vec<String> {
     let mut work = Work { names, parts: Vec::new() };

@@ -209,9 +209,7 @@ fn compared(policy: &Policy, before: &State, event: &Event, past: &Past, after: 
     ];
     let mut differs: Vec<_> = same.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect();
     differs.dedup();
-    // What the record leaves out of a call cannot be said again.
-    let shortened = event.call().is_some_and(|call| call.analysis.redacted.is_some());
-    if differs.is_empty() && !words.0.is_empty() && !shortened {
+    if differs.is_empty() && !words.0.is_empty() {
         differs.push("text");
     }
     Outcome { decision: answer.decision, differs }
