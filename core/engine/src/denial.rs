@@ -535,8 +535,6 @@ pub struct Standing {
     pub phase: String,
     /// What the agent has to do now, in the words of the policy; empty where it does not say so.
     pub now: String,
-    /// What of it asks for more.
-    pub asks: Asks,
     /// What it still needs.
     pub needs: Vec<String>,
     /// Why the last call that would have supplied it does not count.
@@ -559,18 +557,6 @@ pub struct Standing {
     pub steps: Option<StepsLeft>,
     /// Whether the run waits at the gate of a wave and what it asks for has failed, so that a task may have to be done again.
     pub failed_gate: bool,
-}
-
-/// What of a phase asks for more than was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Asks {
-    /// What completes it.
-    #[default]
-    Completion,
-    /// What it requires before it is entered.
-    Entry,
-    /// What the line requires that lists the call.
-    Line,
 }
 
 /// A rollback edge of a phase that failed.

@@ -10,7 +10,7 @@ use crate::analysis::CallAnalysis;
 use crate::change::Change;
 use crate::decide::Done;
 use crate::decision::Effect;
-use crate::denial::{Asks, DecidingRun, Denial, DenialKind, Guidance};
+use crate::denial::{DecidingRun, Denial, DenialKind, Guidance};
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
@@ -269,7 +269,7 @@ fn open(world: &mut World<'_>, policy: &Policy, state: &State, caller: Caller<'_
         if let Some(standing) = standing {
             if let Some((phase, needs, gates)) = after {
                 (standing.phase, standing.needs, standing.gates) = (phase, needs, gates);
-                (standing.asks, standing.only_gates, standing.next) = (Asks::Entry, true, Vec::new());
+                (standing.only_gates, standing.next) = (true, Vec::new());
             }
             waits = standing.only_gates;
         }

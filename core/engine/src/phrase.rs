@@ -82,13 +82,6 @@ pub(crate) fn entering(phase: &Phase) -> String {
     listed(&phase.enters().map(line).collect::<Vec<_>>())
 }
 
-/// The first call that a phase lists, or by which its runs begin.
-pub(crate) fn first_entering(phase: &Phase) -> String {
-    let mut lines = phase.enters();
-    let first = lines.next().map(line).unwrap_or_default();
-    format!("{first}{}", others(lines.count()))
-}
-
 fn others(count: usize) -> String {
     match count {
         0 => String::new(),

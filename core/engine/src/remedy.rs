@@ -10,7 +10,7 @@ use crate::artifact::Artifact;
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
-use crate::denial::{Asks, Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, WayBack};
+use crate::denial::{Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, WayBack};
 use crate::eval::{World, texts};
 use crate::gate::Context;
 use crate::glob::path_fits;
@@ -58,8 +58,9 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let server = context.call.tool.server.as_deref().filter(|_| !meant.is_empty() || several);
     let subject = subject.filter(|_| !context.call.analysis.unsaid);
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
-    let blamed = blamed(verdict).filter(|_| !context.call.analysis.unsaid);
-    let subject = subject.or_else(|| blamed.map(subject::of_command));
+    let blamed = blamed(verdict);
+    let said = blamed.filter(|_| !context.call.analysis.unsaid);
+    let subject = subject.or_else(|| said.map(subject::of_command));
     let subject = subject.or_else(|| names.then(|| subject::of_call(context.call)).filter(|_| !verdict.skill.compat));
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
@@ -296,7 +297,10 @@ fn guidance(
     let is_persons = blocking.is_some_and(|found| found.missing.is_persons());
     let mut next: Vec<&Phase> = here.next.iter().filter_map(|edge| skill.phases.get(edge.to)).collect();
     let has_needs = blocking.is_some_and(|found| !found.missing.words.is_empty());
+    // Where several phases may follow, all of them are told, and not what one of them asks.
+    let choice = next.len() > 1 && blocking.is_some_and(|found| found.phase.name != here.name);
     let now = match blocking.map(|found| found.asks) {
+        _ if choice => None,
         Some(Asks::Entry) => Some(here).filter(|_| is_persons || !is_done),
         _ if !has_needs && is_done => next.first().copied(),
         _ => Some(phase),
@@ -304,8 +308,6 @@ fn guidance(
     let atoms = |found: &Blocking<'_>| found.missing.calls.iter().map(|test| test.atom).collect::<Vec<_>>();
     let atoms = blocking.map(atoms).unwrap_or_default();
     // A phase on the way that nothing is missing for has to be entered.
-    let is_blocked = skill.denial_text == DenialText::Blocked;
-    let entering = if is_blocked { phrase::first_entering } else { phrase::entering };
     if let Some(found) = blocking.filter(|_| !has_needs) {
         next = Vec::from([found.phase]);
     }
@@ -316,7 +318,6 @@ fn guidance(
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
         now: now.map(what_to_do).unwrap_or_default(),
-        asks: blocking.map_or(Asks::Completion, |found| found.asks),
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
         uncounted,
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
@@ -326,8 +327,8 @@ fn guidance(
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },
         next: next
             .iter()
-            .filter(|_| (!has_needs || is_blocked) && !run.has_more_waves())
-            .map(|next| (next.name.clone(), entering(next)))
+            .filter(|_| (!has_needs || choice) && !run.has_more_waves())
+            .map(|next| (next.name.clone(), told(next)))
             .collect(),
         done_by: phase
             .done_by
@@ -346,6 +347,12 @@ fn what_to_do(phase: &Phase) -> String {
     }
 }
 
+/// What a phase is about, where it is one of several: what has to be done in it, else the calls that enter it.
+fn told(phase: &Phase) -> String {
+    let task = phase.task.trim_end_matches('.');
+    if task.is_empty() || task.contains('\n') { phrase::entering(phase) } else { task.to_string() }
+}
+
 /// The rollback edge of a phase that failed: one below its limit, else the first.
 fn way_back(world: &mut World<'_>, skill: &Skill, run: &Run, here: &Phase) -> Option<WayBack> {
     let failed = world.has_failed(run, here);
@@ -353,6 +360,17 @@ fn way_back(world: &mut World<'_>, skill: &Skill, run: &Run, here: &Phase) -> Op
     let open = edges.iter().find(|back| may_go_back(world, skill, run, back));
     let target = skill.phases.get(open.or(edges.first())?.to)?;
     Some(WayBack { phase: target.name.clone(), allowed: phrase::entering(target), open: open.is_some() })
+}
+
+/// What of a phase asks for more than was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    /// What completes it.
+    Completion,
+    /// What it requires before it is entered.
+    Entry,
+    /// What the line requires that lists the call.
+    Line,
 }
 
 /// The phase that keeps the transition closed, and what it wants.

@@ -50,7 +50,7 @@ impl Denial {
             Some(run) if code.area() == Area::Phase => phase::reason(&self.kind, &self.guidance, run, reason),
             _ => waiting(&self.kind, &self.guidance).unwrap_or(reason),
         };
-        let recovery = recovery::recovery(&self.guidance, plain.is_some()).unwrap_or(general);
+        let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
         let (reason, recovery) = registered::with_blame(self.blame.as_deref(), reason, recovery);
         let mut decision = Decision {
             effect: self.effect,

@@ -226,7 +226,12 @@ fn branch(part: &Branch) -> (String, Value) {
     ("branch".to_string(), json!(part.name))
 }
 
-/// What a phase forbids, and what the skill forbids everywhere.
+/// What a phase forbids, and what the skill forbids everywhere. A line that forbids only until something has happened says so.
 pub(crate) fn forbidden(skill: &Skill, phase: &Phase) -> Vec<Matcher> {
-    phase.forbidden.iter().chain(&skill.global_forbidden).cloned().collect()
+    let waits = phase.forbidden_until.iter().filter_map(|until| {
+        let line = phase.forbidden.get(until.line)?;
+        Some(Matcher { text: format!("{} until {}", line.text, phrase::wanted(&until.condition)), ..line.clone() })
+    });
+    let always = phase.always_forbidden().map(|(_, line)| line).chain(&skill.global_forbidden).cloned();
+    waits.chain(always).collect()
 }

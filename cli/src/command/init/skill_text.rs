@@ -174,8 +174,13 @@ fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
     if let Some(kind) = &phase.done_by {
         parts.push(format!("The subagent `{kind}` does it: start it."));
     }
-    if !phase.forbidden.is_empty() {
-        parts.push(format!("Forbidden: {}.", listed(&phase.forbidden)));
+    let always: Vec<&Matcher> = phase.always_forbidden().map(|(_, line)| line).collect();
+    if !always.is_empty() {
+        parts.push(format!("Forbidden: {}.", listed(always)));
+    }
+    for until in &phase.forbidden_until {
+        let line = listed(phase.forbidden.get(until.line));
+        parts.push(format!("Forbidden until this was seen: {}: {line}.", until.condition.wanted()));
     }
     if let Some(condition) = &phase.requires {
         parts.push(format!("Before it: {}.", condition.wanted()));

@@ -1,5 +1,6 @@
 //! Lines of `allowed` as written to matchers, and the conditions that some of them have.
 
+use phasegate_core::condition::Condition;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::LineRequires;
 use phasegate_core::steps::StepsFile;
@@ -39,6 +40,16 @@ impl AllowedLines {
             if !self.matchers.iter().enumerate().any(|(line, known)| known == matcher && !bound(line)) {
                 self.matchers.push(matcher.clone());
             }
+        }
+    }
+
+    /// Adds the matchers of one line, with the condition that each of them has.
+    fn extend(&mut self, matchers: Vec<Matcher>, condition: Option<&Condition>, span: Span) {
+        for matcher in matchers {
+            let line = self.matchers.len();
+            self.requires.extend(condition.map(|condition| LineRequires { line, condition: condition.clone() }));
+            self.matchers.push(matcher);
+            self.spans.push(span);
         }
     }
 
@@ -87,12 +98,7 @@ pub(super) fn lines(
                 (matchers, built)
             }
         };
-        for matcher in matchers {
-            let line = lines.matchers.len();
-            lines.requires.extend(condition.clone().map(|condition| LineRequires { line, condition }));
-            lines.matchers.push(matcher);
-            lines.spans.push(node.span);
-        }
+        lines.extend(matchers, condition.as_ref(), node.span);
     }
     lines
 }
@@ -117,12 +123,7 @@ pub(super) fn forbidden(
         let mut matchers = matcher::each(builder, &alone, node);
         matcher::everywhere(&mut matchers);
         let condition = until.and_then(|until| condition::build(builder, until, child(node, "until"), seen));
-        for matcher in matchers {
-            let line = lines.matchers.len();
-            lines.requires.extend(condition.clone().map(|condition| LineRequires { line, condition }));
-            lines.matchers.push(matcher);
-            lines.spans.push(node.span);
-        }
+        lines.extend(matchers, condition.as_ref(), node.span);
     }
     lines
 }

@@ -18,10 +18,16 @@ impl<'a> SkillCall<'a> {
         let Some(phase) = present(self.skill, run).filter(|phase| !phase.forbidden_until.is_empty()) else {
             return self;
         };
+        let meant = |line: &Matcher| {
+            let mut parts = self.parts.iter().chain(&self.tasks).chain([&self.whole]);
+            doubt || parts.any(|part| part.one(line, Use::Forbid))
+        };
         let lifted = |until: &'a LineRequires| {
+            // No file is looked at for a line that is not about the call.
+            let line = phase.forbidden.get(until.line).filter(|line| meant(line))?;
             let truth = world.truth_for(&until.condition, run, &self.whole.call);
             let holds = truth == Truth::Yes || doubt && truth == Truth::Unknown;
-            phase.forbidden.get(until.line).filter(|_| holds)
+            holds.then_some(line)
         };
         let lifted: Vec<&Matcher> = phase.forbidden_until.iter().filter_map(lifted).collect();
         for part in self.parts.iter_mut().chain(&mut self.tasks).chain([&mut self.whole]) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::steps;
 use crate::decision::Decision;
-use crate::denial::{Asks, Guidance, Standing, WayBack};
+use crate::denial::{Guidance, Standing, WayBack};
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::state::Why;
@@ -20,7 +20,7 @@ const OVER: &str = "The phase that you were started for is over, so you may only
                     next is for the agent that started you.";
 
 /// The recovery that follows from where the run stands; `None`: the kind of the denial says all.
-pub(super) fn recovery(guidance: &Guidance, plain: bool) -> Option<String> {
+pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
     match guidance {
         Guidance::None => None,
         Guidance::Compat { phase, allowed } => {
@@ -29,8 +29,7 @@ pub(super) fn recovery(guidance: &Guidance, plain: bool) -> Option<String> {
         Guidance::OtherServer { meant } => Some(other_server(meant)),
         Guidance::OfPeople(typed) => Some(format!("This command is for the user, who types {typed}.")),
         Guidance::Over => Some(OVER.to_string()),
-        Guidance::Strict(standing) if plain => Some(now(standing)),
-        Guidance::Strict(standing) => Some(strict(standing)),
+        Guidance::Strict(standing) => Some(now(standing)),
     }
 }
 
@@ -56,61 +55,6 @@ fn other_server(meant: &[String]) -> String {
     )
 }
 
-fn strict(standing: &Standing) -> String {
-    let Standing { phase, needs, back, next, allowed, .. } = standing;
-    let mut sentences = Vec::new();
-    if let Some(done) = &standing.done {
-        sentences.push(format!("The \"{done}\" phase is done."));
-    }
-    if standing.only_gates {
-        let asking = asking(standing.asks, phase, "needs");
-        sentences.push(format!("{asking} only: {}.", phrase::joined(needs)));
-        let show = if standing.rejected {
-            "The user rejected it as it is now. Change it or write another one, show it to the user, and stop"
-        } else {
-            "Show the user what is to be approved, and stop"
-        };
-        sentences.push(format!("{show}: {}.", approve(&standing.gates)));
-        return sentences.join(" ");
-    }
-    if !needs.is_empty() {
-        let asking = asking(standing.asks, phase, "still needs");
-        sentences.push(format!("{asking}: {}.", phrase::joined(needs)));
-    }
-    sentences.extend(
-        standing.done_by.as_ref().map(|kind| format!("The subagent `{kind}` does the \"{phase}\" phase: start it.")),
-    );
-    // The way back says that it failed.
-    let told = |why: &Why| back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
-    sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
-    sentences.extend(standing.failed_gate.then(|| AGAIN.to_string()));
-    sentences.extend(back.as_ref().map(way_back));
-    if standing.rejected {
-        sentences.push("The user rejected what is there as it is now.".to_string());
-    }
-    if !standing.gates.is_empty() {
-        sentences.push(format!("For the approval the user is needed: {}.", approve(&standing.gates)));
-    }
-    sentences.extend(standing.steps.iter().flat_map(steps::sentences));
-    if !allowed.is_empty() {
-        sentences.push(format!("Allowed in the \"{phase}\" phase: {allowed}."));
-    }
-    match next.as_slice() {
-        [(next, allowed)] => sentences.push(format!("Next comes the \"{next}\" phase: {allowed}.")),
-        [_, ..] => {
-            let each: Vec<String> = next.iter().map(|(next, allowed)| format!("\"{next}\" ({allowed})")).collect();
-            sentences.push(format!("Next comes the phase {}.", each.join(" or ")));
-        }
-        [] if standing.done.is_some() && needs.is_empty() => sentences.push(format!(
-            "It is the last: the user ends the skill, by `/phasegate deactivate {0}` as a prompt or `phasegate deactivate \
-             {0}` in a terminal.",
-            standing.skill
-        )),
-        [] => {}
-    }
-    sentences.join(" ")
-}
-
 /// What to do now, what is missing, and a person's way out.
 fn now(standing: &Standing) -> String {
     let Standing { now, needs, next, allowed, .. } = standing;
@@ -121,6 +65,7 @@ fn now(standing: &Standing) -> String {
     if let Some(kind) = &standing.done_by {
         sentences.push(format!("The subagent `{kind}` does it: start it."));
     }
+    // The way back says that it failed.
     let told = |why: &Why| standing.back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
     if !needs.is_empty() {
         sentences.push(format!("Missing: {}.", phrase::joined(needs)));
@@ -156,15 +101,6 @@ fn now(standing: &Standing) -> String {
         ));
     }
     sentences.join(" ")
-}
-
-/// What asks for more, and how.
-fn asking(asks: Asks, phase: &str, completion: &str) -> String {
-    match asks {
-        Asks::Completion => format!("The \"{phase}\" phase {completion}"),
-        Asks::Entry => format!("The \"{phase}\" phase requires"),
-        Asks::Line => "That line requires".to_string(),
-    }
 }
 
 /// Why the last call that would have helped does not count.
@@ -207,10 +143,6 @@ fn way_back(back: &WayBack) -> String {
 }
 
 /// What a person types to approve.
-pub(super) fn approve(names: &[String]) -> String {
-    format!("they type {}", typed(names))
-}
-
 fn typed(names: &[String]) -> String {
     let each = |prefix: &str| {
         let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
