@@ -7,8 +7,11 @@ mod progress;
 mod diff;
 pub mod context;
 pub mod args;
+mod shell_probe;
 pub mod command;
 pub mod cli;
+#[cfg(unix)]
+mod client_shell;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -23,6 +26,10 @@ use crate::output::{Failure, Output};
 /// Runs the program with these arguments, the program's own name first.
 #[must_use]
 pub fn run(args: Vec<OsString>) -> ExitCode {
+    #[cfg(unix)]
+    if let Some(shell) = client_shell::name(&args) {
+        return client_shell::run(shell, &args);
+    }
     // A hook is answered before any argument is checked: an argument that is not understood must not open the guard.
     if let Some(platform) = hook::platform(&args) {
         return hook::run(&platform, hook::audit_log(&args), hook::confirms(&args));

@@ -2,6 +2,7 @@
 
 use crate::capability::Capabilities;
 use crate::client_record::ClientRecord;
+use crate::client_shell::ClientShell;
 use crate::codec::Codec;
 use crate::examine::Diagnostics;
 use crate::install::Installer;
@@ -27,6 +28,11 @@ pub trait Adapter: Send + Sync {
 
     /// Reads what the client itself records of its sessions; `None` where it keeps nothing that can be compared.
     fn client_record(&self) -> Option<&dyn ClientRecord> {
+        None
+    }
+
+    /// How the client gives lines to its shell; `None` where it is told of no shell by a variable.
+    fn shell(&self) -> Option<&dyn ClientShell> {
         None
     }
 

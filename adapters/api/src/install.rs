@@ -15,6 +15,12 @@ use crate::program::ClientProgram;
 /// which `init` makes, so that nothing is looked up by its name. `$HOME/` stands for that home.
 pub const PROGRAM: &str = "$HOME/.local/share/phasegate/bin/phasegate";
 
+/// The folder of the links to the program that are clients' shells, each with the name of the shell that it stands in for.
+pub const SHELLS: &str = "$HOME/.local/share/phasegate/shell";
+
+/// The variable in which the shell is kept that a person gave a client before.
+pub const CHAINED_SHELL: &str = "PHASEGATE_SHELL";
+
 /// What of a program's path lies below the user's home, where the path is written so.
 #[must_use]
 pub fn below_home(program: &str) -> Option<&str> {
@@ -225,6 +231,8 @@ pub struct InstallRequest {
     pub mode: Mode,
     /// Whose settings are changed.
     pub scope: InstallScope,
+    /// The program that is to be the client's shell, where a client takes one: a file in [`SHELLS`].
+    pub shell: Option<PathBuf>,
     /// The settings files that exist, with their present text.
     pub existing: BTreeMap<PathBuf, String>,
 }

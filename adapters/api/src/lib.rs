@@ -19,6 +19,7 @@ pub mod session;
 pub mod verdict;
 pub mod codec;
 pub mod client_record;
+pub mod client_shell;
 pub mod playback;
 pub mod refusal;
 pub mod capability;
@@ -36,11 +37,14 @@ pub mod guarded;
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
 pub use client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
+pub use client_shell::{ClientShell, ShellText};
 pub use codec::{Codec, Decoded, NoFrames};
 pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
-pub use install::{Change, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, below_home};
+pub use install::{
+    CHAINED_SHELL, Change, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, SHELLS, below_home,
+};
 pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
 pub use problem::Problem;

@@ -93,6 +93,7 @@ mod tests {
             command: "/opt/phasegate".into(),
             mode: Mode::Block,
             scope: InstallScope::Project,
+            shell: None,
             existing: existing.collect::<BTreeMap<_, _>>(),
         }
     }

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, ClientProgram, ClientRecord, Codec, Decoded, Diagnostics, ExamineRequest, Examined,
-    Frame, InstallRequest, Installer, Limit, Message, ModuleTable, Permission, PermissionEffect, Places, Problem,
-    Received, RecordPlace, Recorded, Reply, SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, ClientRecord, ClientShell, Codec, Decoded, Diagnostics,
+    ExamineRequest, Examined, Frame, InstallRequest, Installer, Limit, Message, ModuleTable, Permission,
+    PermissionEffect, Places, Problem, Received, RecordPlace, Recorded, Reply, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
 use crate::entry::{Form, entry};
 use crate::host::Host;
+use crate::shell::Shell;
 use crate::{decode, encode, examine, hook_installation, install, managed, mods, permissions, transcript, wire};
 
 /// The adapter of one host.
@@ -49,6 +50,10 @@ impl Adapter for Hooks {
 
     fn client_record(&self) -> Option<&dyn ClientRecord> {
         Some(self)
+    }
+
+    fn shell(&self) -> Option<&dyn ClientShell> {
+        Some(&Shell)
     }
 
     fn installer(&self) -> &dyn Installer {

@@ -17,7 +17,7 @@ use crate::entry::{Form, entry, ours};
 use crate::host::Host;
 use crate::odd_hooks::reject_odd_hooks;
 use crate::settings::{Comments, group_of, parse, reject_switched_off, takes_all};
-use crate::slash_command;
+use crate::{shell_setting, slash_command};
 
 /// The changes that wire us in: our hooks in the settings, and the command that a person types.
 pub(crate) fn install(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -58,6 +58,7 @@ fn put_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<Vec
         let wanted = entry(host, event, &request.command, request.mode, Form::Shell);
         put(&entries, &wanted, ours(host, &entries, &request.command));
     }
+    shell_setting::put(&object, request);
     let after = format!("{mark}{root}");
     if before == Some(&after) {
         return Ok(Vec::new());
@@ -70,9 +71,9 @@ fn remove_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<
     let Some(before) = request.existing.get(&path) else { return Ok(None) };
     let (mark, root) = parse(&path, before, Comments::Kept)?;
     let object = root.object_value().ok_or_else(|| wrong(&path, "the file's value", "object"))?;
-    let Some(hooks) = object.object_value("hooks") else { return Ok(None) };
-    let mut found = false;
-    for property in hooks.properties() {
+    let mut found = shell_setting::remove(&object);
+    let hooks = object.object_value("hooks");
+    for property in hooks.iter().flat_map(|hooks| hooks.properties()) {
         let Some(entries) = property.array_value() else { continue };
         let ours = ours(host, &entries, &request.command);
         if !ours.is_empty() {
@@ -86,7 +87,7 @@ fn remove_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<
     if !found {
         return Ok(None);
     }
-    if hooks.properties().is_empty()
+    if hooks.is_some_and(|hooks| hooks.properties().is_empty())
         && let Some(property) = object.get("hooks")
     {
         property.remove();

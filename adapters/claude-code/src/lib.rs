@@ -21,6 +21,8 @@ mod settings;
 mod entry;
 mod odd_hooks;
 mod slash_command;
+mod shell;
+mod shell_setting;
 mod install;
 mod hook_installation;
 mod examine;

@@ -17,6 +17,7 @@ use phasegate_runtime::opened::Opened;
 
 use crate::exit::{CONFIRMED, Exit};
 use crate::logging;
+use crate::shell_probe::SHELL_PROBE;
 
 /// The arguments of `phasegate hook`.
 #[derive(Debug, clap::Args)]
@@ -72,8 +73,8 @@ pub fn run(platform: &str, audit_log: Option<PathBuf>, confirm: bool) -> ExitCod
     };
     match Locations::from_environment() {
         Ok(locations) => {
-            let hook =
-                Hook { locations, environment: environment(), audit_log, limit: limit_from_environment(), ends: true };
+            let (environment, limit) = (environment(), limit_from_environment());
+            let hook = Hook { locations, environment, audit_log, shell_probe: SHELL_PROBE, limit, ends: true };
             hook.answer(adapter, adapters, std::io::stdin(), move |reply| send(reply, confirm));
         }
         Err(problem) => refuse(adapter, &problem, confirm),

@@ -12,6 +12,7 @@ use phasegate_service::bridge::{Bridge, refuse};
 
 use super::hook::environment;
 use crate::exit::Exit;
+use crate::shell_probe::SHELL_PROBE;
 
 /// The arguments of `phasegate serve`.
 #[derive(Debug, clap::Args)]
@@ -49,6 +50,7 @@ fn bridge(args: Args) -> Result<Bridge, Problem> {
     let adapter = phasegate_adapters::find(&args.platform).ok_or_else(unknown)?;
     let mut runtime = Runtime::new(Locations::from_environment()?, phasegate_adapters::all());
     runtime.audit_log = args.audit_log;
+    runtime.shell_probe = SHELL_PROBE;
     Ok(Bridge { runtime, adapter, environment: environment(), limit: limit_from_environment(), give_up })
 }
 

@@ -72,7 +72,8 @@ fn answer(world: &World, in_open: bool) -> Output {
     };
     // On a busy machine the trace of the panic alone takes seconds.
     let limit = Duration::from_secs(120);
-    let hook = Hook { locations, environment: environment.collect(), audit_log: None, limit, ends: false };
+    let hook =
+        Hook { locations, environment: environment.collect(), audit_log: None, shell_probe: None, limit, ends: false };
     let frame = json!({
         "session_id": "s",
         "cwd": world.root(),

@@ -78,6 +78,7 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         audit_log: settings.iter().find_map(|(_, source, _)| source.audit_log.clone()),
         redact: settings.iter().flat_map(|(_, source, _)| source.redact.iter().cloned()).collect(),
         programs: settings.iter().rev().flat_map(|(_, source, _)| source.programs.clone()).collect(),
+        confine: settings.iter().filter_map(|(_, source, _)| source.confine).max().unwrap_or_default(),
         trust_repository: settings.iter().all(|(_, source, _)| source.trust_repository != Some(false)),
         mcp,
         found: files.iter().any(|file| file.kind == Kind::Settings),

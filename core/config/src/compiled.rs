@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::policy::{Mode, Policy};
 
+use crate::confine::Confine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::mcp::Mcp;
@@ -44,6 +45,8 @@ pub struct Settings {
     /// Whether the repository's own configuration is trusted to name no program that a person did not choose: no level
     /// says otherwise.
     pub trust_repository: bool,
+    /// Whether the kernel holds what a phase that only reads lets run.
+    pub confine: Confine,
     /// What holds for MCP servers.
     pub mcp: Mcp,
     /// Whether any settings file was given at all.

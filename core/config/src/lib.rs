@@ -2,6 +2,7 @@
 //!
 //! No files are read here: the caller hands in texts with their names and levels.
 
+mod confine;
 pub mod source;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -32,6 +33,7 @@ mod skills;
 mod children;
 mod unentered;
 mod combine;
+
 mod mcp;
 mod safety;
 mod budgets;
@@ -46,6 +48,7 @@ mod demanded;
 
 pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
+pub use confine::Confine;
 pub use demanded::{Demanded, demanded};
 pub use diagnostic::{Diagnostic, Severity};
 pub use expanded::expanded;

@@ -84,6 +84,10 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub undoes: bool,
+    /// Whether the client's shell would run the line so that nothing of it stays. Never given by a platform.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub confinable: bool,
     /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
     /// Only probes set this.
     #[serde(skip)]
@@ -108,6 +112,7 @@ impl CallAnalysis {
             && !self.of_strict_others
             && self.changed.is_empty()
             && !self.undoes
+            && !self.confinable
     }
 }
 

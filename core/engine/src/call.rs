@@ -7,7 +7,8 @@ use alloc::vec::Vec;
 use crate::analysis::{self, Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict};
 use crate::approved;
 use crate::change::Change;
-use crate::decision::{Decision, Effect, Gate};
+use crate::decide::Line;
+use crate::decision::{Confined, Decision, Effect, Gate};
 use crate::denied;
 use crate::draft::Draft;
 use crate::eval::World;
@@ -59,7 +60,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let mut denied = judge(world, draft, &found.verdicts);
     // A call that is denied begins nothing.
     let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own;
-    if runs && start::by_call(policy, draft, &call, caller, &found.verdicts) {
+    // What nothing stays of begins nothing.
+    let stays = found.verdicts.iter().all(|verdict| verdict.ruling.line != Line::Confined);
+    if runs && stays && start::by_call(policy, draft, &call, caller, &found.verdicts) {
         settle(world, policy, draft);
         found = reach(world, policy, draft, &call, caller);
         denied = judge(world, draft, &found.verdicts);
@@ -76,6 +79,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     if !is_own {
         (open.parts, open.changes) =
             past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
+    }
+    if call.analysis.confinable && decision.lets_through() {
+        decision.confined = confined(draft, &verdicts).map(Box::new);
     }
     judged(draft, &call, &verdicts);
     for verdict in &verdicts {
@@ -99,6 +105,15 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         denied::count(world, policy, draft, &open, &mut decision);
     }
     decision
+}
+
+/// How the shell is to run the call: without the network, where one run asks for that.
+fn confined(draft: &Draft, verdicts: &[RunVerdict<'_>]) -> Option<Confined> {
+    let each = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over).filter_map(|verdict| {
+        let run = draft.run(&verdict.run)?;
+        verdict.call.confinement(run, verdict.ruling.line)
+    });
+    each.min_by_key(|confined| confined.network)
 }
 
 /// Notes that the runs judged the call.

@@ -78,6 +78,9 @@ pub enum Line {
     Unlisted,
     /// 6: violation, listed nowhere that matters.
     UnlistedDenied,
+    /// In place of a violation by 3 or 6: the call runs so that nothing of it stays (rules 3.2). The table does not say it,
+    /// since it is about the whole line.
+    Confined,
 }
 
 impl Line {

@@ -153,9 +153,23 @@ pub struct Decision {
     /// Whether the agent's turn is to end, where the platform can end it: the same call was denied too often.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub ends_turn: bool,
+    /// How the client's shell is to run the call, where it is not to run as without a guard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confined: Option<Box<Confined>>,
     /// Why, as data, where a rule or a budget does not admit the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Box<DenialReason>>,
+}
+
+/// How a shell runs a call of which nothing is to stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confined {
+    /// Whether the network is as without. Else there is none.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub network: bool,
+    /// What the agent is told where something of the call was not kept.
+    pub says: String,
 }
 
 impl Decision {
@@ -178,6 +192,7 @@ impl Decision {
             question: None,
             approved: false,
             ends_turn: false,
+            confined: None,
             admission: None,
         }
     }

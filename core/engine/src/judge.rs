@@ -2,6 +2,7 @@
 
 mod caller;
 mod changed;
+mod confined;
 mod evidence;
 mod listed;
 mod lines;
@@ -56,6 +57,8 @@ pub(crate) struct Ruling {
     pub(crate) still: bool,
     /// The rollback edge that the call asks for and whose limit is spent.
     pub(crate) spent: Option<SpentEdge>,
+    /// Whether the part may run so that nothing of it stays, which then is no violation.
+    pub(crate) confinable: bool,
 }
 
 impl Ruling {
@@ -307,14 +310,18 @@ impl Ruling {
             unmet: None,
             still: false,
             spent: None,
+            confinable: false,
         }
     }
 }
 
 /// The answer to several parts: the first violation, one that denies before one that asks; else the move that takes them
-/// all.
+/// all. A line that moves nothing, and each violation of which may run confined, runs confined as a whole.
 fn strictest(rulings: Vec<Ruling>) -> Ruling {
     let violations = || rulings.iter().filter(|ruling| ruling.line.is_violation());
+    if violations().next().is_some() && rulings.iter().all(|ruling| ruling.confinable) {
+        return Ruling::of(Line::Confined);
+    }
     if let Some(violation) = violations().find(|ruling| !ruling.asks).or_else(|| violations().next()) {
         return violation.clone();
     }
@@ -443,9 +450,13 @@ impl<'a> SkillPart<'a> {
         match line {
             Line::NotDone | Line::Forbidden => everywhere,
             Line::UnlistedDenied => everywhere || by_line(),
-            Line::GlobalForbidden | Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted => {
-                false
-            }
+            Line::GlobalForbidden
+            | Line::Allowed
+            | Line::Returned
+            | Line::Entered
+            | Line::Back
+            | Line::Unlisted
+            | Line::Confined => false,
         }
     }
 
@@ -519,7 +530,9 @@ impl<'a> SkillPart<'a> {
             Some(unmet) => self.unmet_line(unmet),
             None => self.decided_by(line, phase, transition.as_ref()),
         };
-        Ruling { transition, by, denied: by_line && line == Line::UnlistedDenied, unmet, ..self.violation(line, phase) }
+        let denied = by_line && line == Line::UnlistedDenied;
+        let confinable = !(denied || reserved) && self.is_confinable(run, phase, line);
+        Ruling { transition, by, denied, unmet, confinable, ..self.violation(line, phase) }
     }
 
     /// The phase that a provisional one was entered from, if it allows the call.

@@ -192,7 +192,7 @@ pub use change::{Change, Durability};
 pub use code::Code;
 pub use command_view::WORDS as EFFECTS;
 pub use control::COMMANDS;
-pub use decision::{Decision, Effect, Gate};
+pub use decision::{Confined, Decision, Effect, Gate};
 pub use denial::{Denial, DenialKind};
 pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};

@@ -43,6 +43,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
         let analysis = CallAnalysis {
             commands: alloc::vec![command.clone()],
             paths,
+            confinable: analysis.confinable,
             redacted: analysis.redacted.as_ref().map(|before| Box::new(before.of_part(number))),
             ..CallAnalysis::default()
         };

@@ -216,7 +216,13 @@ fn kind(run: &Run, verdict: &RunVerdict<'_>, tool: &str, blocking: Option<&Phase
             }
         }
         Line::Forbidden => DenialKind::PhaseForbidden { tool, phase, by },
-        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted | Line::UnlistedDenied => {
+        Line::Allowed
+        | Line::Returned
+        | Line::Entered
+        | Line::Back
+        | Line::Unlisted
+        | Line::Confined
+        | Line::UnlistedDenied => {
             let here = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index));
             let rule = here.map_or(skill.unlisted, |here| skill.unlisted_in(here).1);
             let (read_only, denied) = (rule == Unlisted::ReadOnly, verdict.ruling.denied);

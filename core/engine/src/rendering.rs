@@ -9,6 +9,8 @@ mod steps;
 mod stopped;
 mod words;
 
+pub(crate) use self::phase::not_kept;
+
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};

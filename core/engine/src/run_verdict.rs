@@ -133,7 +133,7 @@ fn code(line: Line) -> Option<Code> {
         Line::NotDone => Some(Code::NotDone),
         Line::Forbidden => Some(Code::PhaseForbidden),
         Line::UnlistedDenied => Some(Code::Unlisted),
-        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Unlisted => None,
+        Line::Allowed | Line::Returned | Line::Entered | Line::Back | Line::Confined | Line::Unlisted => None,
     }
 }
 

@@ -49,6 +49,8 @@ pub enum Past {
     ToldOtherwise,
     /// The client's record is gone, or shorter than it was.
     RecordLost,
+    /// A line ran that was let through only to be held by the client's shell, which did not run it.
+    NotHeld,
     /// The client loaded a module that takes calls, and that no person has accepted.
     Module,
 }
@@ -78,6 +80,9 @@ impl Alarm {
             Past::Unasked => format!("the call `{id}`{of} ran, and the guard was never asked about it"),
             Past::Denied => format!("the call `{id}`{of} ran, although the guard denied it"),
             Past::Altered => format!("the call `{id}`{of} ran, and the guard was asked about other arguments of it"),
+            Past::NotHeld => format!(
+                "the line of the call `{id}`{of} was to keep no change, and ran in another shell than the guard's"
+            ),
             Past::ToldOtherwise => {
                 format!(
                     "the guard was told another end of the call `{id}`{of} than the client recorded, as where a hook or a \

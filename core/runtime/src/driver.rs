@@ -9,6 +9,7 @@ mod effects;
 mod not_in_force;
 mod policy_choice;
 mod record;
+mod shell;
 mod suspects;
 mod sweep;
 mod undoing;
@@ -66,6 +67,8 @@ pub struct Driver<'a> {
     notice: Option<String>,
     /// The platform whose client sent the frame of this event.
     pub(crate) client: Option<String>,
+    /// Whether this program is the client's shell, as the client says.
+    is_shell: bool,
     /// Whether the client starts a skill by the frame of this event.
     starts_skill: bool,
     /// The commands of which the call that is decided would change what they obey.
@@ -175,6 +178,7 @@ impl<'a> Driver<'a> {
             configs,
             notice: None,
             client: None,
+            is_shell: false,
             starts_skill: false,
             changes: BTreeSet::new(),
             watched: None,
@@ -209,6 +213,7 @@ impl<'a> Driver<'a> {
             let before = self.loaded.own.snapshot.distrusted.iter().copied();
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
+        self.tell_shell(&event, decided.outcome.decision.as_ref())?;
         self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
         self.tell_of_skill(&event, &mut outcome);
@@ -300,6 +305,10 @@ impl<'a> Driver<'a> {
         self.changes = analysis::complete(&mut event, root, &shell, &protected, &began);
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));
+        }
+        if !open {
+            self.hear_of_shell(&event);
+            self.mark_confinable(&mut event);
         }
         if !open && let Some(problem) = self.held_by_alarm(&event) {
             return Err(self.note_problem(event.to_value(), problem));

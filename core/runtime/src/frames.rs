@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use phasegate_adapter::{
-    Adapter, Decoded, FailureMode, Frame, Memory, Message, Problem, Refusal, Reply, SessionView, Verdict,
+    Adapter, Decoded, FailureMode, Frame, Memory, Message, Places, Problem, Refusal, Reply, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Event, Outcome, state};
@@ -324,7 +324,8 @@ pub fn decide(
     }
     driver.client = Some(adapter.id().to_owned());
     driver.loaded.own.change(SessionChange::Memory(memory));
-    let names = adapter.installer().places().session_variables;
+    let Places { session_variables: names, project_variables: variables, .. } = adapter.installer().places();
+    driver.note_shell(adapter.shell().and_then(|shell| frame.environment.get(shell.variable())));
     let mut clients = driver.loaded.own.snapshot.clients.clone();
     let origin = Origin::of(names, frame, &events, &driver.session, &mut clients);
     let mut senders = driver.loaded.own.snapshot.senders.clone();
@@ -333,7 +334,6 @@ pub fn decide(
     driver.loaded.own.change(SessionChange::Senders(senders));
     driver.note_program();
     let root = driver.project.root.clone();
-    let variables = adapter.installer().places().project_variables;
     let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);
     let folder = adapter.installer().project_folder(&root, start);
     let mut outcomes = Vec::new();

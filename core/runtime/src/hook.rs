@@ -9,6 +9,7 @@ use std::time::Duration;
 use phasegate_adapter::{Adapter, FailureMode, Frame, Problem, Refusal, Reply};
 use phasegate_core::Code;
 
+use crate::client_shell::ShellProbe;
 use crate::deadline::{Deadline, answer_within, try_within};
 use crate::frames::answer;
 use crate::locations::Locations;
@@ -32,6 +33,8 @@ pub struct Hook {
     pub environment: BTreeMap<String, String>,
     /// A file that audit events are written to, besides the one that settings name; relative to the project.
     pub audit_log: Option<PathBuf>,
+    /// What this program can do as a client's shell, where it can be one.
+    pub shell_probe: Option<ShellProbe>,
     /// How long the answer may take.
     pub limit: Duration,
     /// Whether `send` ends the process.
@@ -53,6 +56,7 @@ impl Hook {
         let mut runtime = Runtime::new(self.locations, adapters);
         runtime.audit_log = self.audit_log;
         runtime.ends_with_answer = self.ends;
+        runtime.shell_probe = self.shell_probe;
         let answering = Answering { runtime: Arc::new(runtime), adapter, limit: self.limit };
         let held = Held { frame: Arc::default(), environment: Arc::new(Mutex::new(self.environment)) };
         let read = |held: &Held| {

@@ -43,6 +43,7 @@ pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, sc
         command: std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default(),
         mode: Mode::Block,
         scope,
+        shell: None,
         existing,
     })
 }

@@ -25,6 +25,7 @@ pub mod decide;
 pub mod scratch;
 pub mod redact;
 pub mod ancestors;
+pub mod client_shell;
 mod sender;
 pub mod connections;
 pub mod servers;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::{
-    Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
+    Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
 };
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::Run;
@@ -50,6 +50,9 @@ pub struct KeptSettings {
     /// Whether the repository's own configuration may name programs that no person chose.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
+    /// Whether the client's shell is to hold lines.
+    #[serde(skip_serializing_if = "Confine::is_default")]
+    pub confine: Confine,
     /// What holds for MCP servers.
     #[serde(skip_serializing_if = "Mcp::is_default")]
     pub mcp: Mcp,
@@ -180,8 +183,9 @@ impl PolicyStore {
             let speaks_of_block = of_rules.is_some() || speak_of_block(&found.files, &diagnostics);
             return Ok(Current::Invalid { mode: modes.chain(of_rules).max(), unclear, speaks_of_block, diagnostics });
         }
-        let Settings { mode, audit_log, redact, programs, trust_repository, mcp, .. } = compiled.settings;
-        let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository: !trust_repository, mcp };
+        let Settings { mode, audit_log, redact, programs, trust_repository, confine, mcp, .. } = compiled.settings;
+        let distrust_repository = !trust_repository;
+        let settings = KeptSettings { mode, audit_log, redact, programs, distrust_repository, confine, mcp };
         let mut ready = Ready { policy: compiled.policy, settings, digest: String::new(), own };
         self.save(&digest, &mut ready).map_err(|error| {
             Problem::new(Code::StateNotSaved, format!("`{}` cannot be written: {error}", self.folder.display()))

@@ -10,6 +10,7 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::store::Store;
 
 use crate::awake::may_be_strict;
+use crate::client_shell::ShellProbe;
 use crate::discover::{Found, discover};
 use crate::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
@@ -42,6 +43,8 @@ pub struct Runtime {
     pub keep_sessions: Duration,
     /// The protected paths that were found before.
     places: Arc<PlacesCache>,
+    /// Finds out at which level this program, as the shell of a client, can hold a line in the project with this root.
+    pub shell_probe: Option<ShellProbe>,
     /// Whether the process ends with its answer. What a frame needed is then left to the system, which frees it faster.
     pub ends_with_answer: bool,
     /// The time now, in milliseconds since 1970-01-01 UTC.
@@ -63,6 +66,7 @@ impl Runtime {
             seen: Arc::default(),
             keep_sessions: KEEP_SESSIONS,
             places: Arc::default(),
+            shell_probe: None,
             ends_with_answer: false,
             now,
         }

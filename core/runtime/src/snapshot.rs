@@ -16,6 +16,7 @@ use serde_json::Value;
 use crate::alarm::{self, Alarm, JudgedCall, MAX_JUDGED, Past, is_zero};
 use crate::ancestors::Process;
 use crate::client_records::{ReadRecord, RecordRead};
+use crate::client_shell::LineEnd;
 use crate::guard_file::GuardFile;
 use crate::policy_store::KeptSettings;
 use crate::session_index::{Rested, SessionIndex};
@@ -24,6 +25,8 @@ use crate::texts::Accepted;
 
 /// How many checkpoints the project keeps; the oldest go first.
 const MAX_CHECKPOINTS: usize = 256;
+/// How many calls a session keeps of which something was not kept.
+const MAX_NOT_KEPT: usize = 8;
 
 /// The state in a session's journal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -89,6 +92,19 @@ pub struct SessionSnapshot {
     /// What the person is to be told with the next answer that does not deny.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_notice: Option<String>,
+    /// The last calls of which something was not kept, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_kept: Vec<NotKept>,
+}
+
+/// What was not kept of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NotKept {
+    /// The platform's id of the call.
+    pub call: String,
+    /// What came of its line.
+    pub end: LineEnd,
 }
 
 /// Which file holds the manifest of a session's watched files, and how it was left: a file that is otherwise was changed.
@@ -285,6 +301,8 @@ pub enum SessionChange {
     CallJudged(JudgedCall),
     /// What the person is to be told with a later answer.
     HeldNotice(Option<String>),
+    /// Something of a call was not kept.
+    NotKept(NotKept),
     /// A change of the engine's half, written as itself. Its names must not be those of the changes above.
     #[serde(untagged)]
     Engine(Change),
@@ -362,6 +380,7 @@ impl Tagged for SessionChange {
             "record_read" => Self::RecordRead(map.next_value()?),
             "call_judged" => Self::CallJudged(map.next_value()?),
             "held_notice" => Self::HeldNotice(map.next_value()?),
+            "not_kept" => Self::NotKept(map.next_value()?),
             _ => Self::Engine(tagged::rest(tag, map)?),
         })
     }
@@ -437,6 +456,7 @@ impl SessionSnapshot {
             SessionChange::Record(record) => self.record.as_ref() == record.as_deref(),
             SessionChange::RecordRead(read) => self.record.as_ref().is_none_or(|record| record.knows(read)),
             SessionChange::HeldNotice(notice) => self.held_notice == *notice,
+            SessionChange::NotKept(call) => self.not_kept.contains(call),
             SessionChange::CallJudged(call) => self.judged.iter().any(|one| one.id == call.id && one == call),
         }
     }
@@ -470,6 +490,11 @@ impl JournalState for SessionSnapshot {
             SessionChange::Record(record) => self.record = record.as_deref().cloned(),
             SessionChange::RecordRead(read) => self.record.iter_mut().for_each(|record| record.take_up(read)),
             SessionChange::HeldNotice(notice) => self.held_notice.clone_from(notice),
+            SessionChange::NotKept(call) => {
+                let surplus = self.not_kept.len().saturating_add(1).saturating_sub(MAX_NOT_KEPT);
+                self.not_kept.drain(..surplus);
+                self.not_kept.push(call.clone());
+            }
             SessionChange::CallJudged(call) => alarm::note(&mut self.judged, call, MAX_JUDGED),
         }
     }
@@ -563,6 +588,7 @@ mod tests {
             SessionChange::RecordRead(RecordRead { read: 1, others: [("a".into(), 2)].into() }),
             SessionChange::CallJudged(JudgedCall { denied: true, ..JudgedCall::allowed("t1") }),
             SessionChange::HeldNotice(Some("look".into())),
+            SessionChange::NotKept(NotKept { call: "c".into(), end: LineEnd::default() }),
             SessionChange::Engine(engine()),
         ];
         let (of_project, of_session) =

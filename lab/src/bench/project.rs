@@ -104,6 +104,7 @@ impl Project {
             command: guard.to_string_lossy().into_owned(),
             mode: phasegate_core::policy::Mode::Block,
             scope: InstallScope::Project,
+            shell: None,
             existing: BTreeMap::new(),
         };
         let changes = self.adapter.installer().install(&request).map_err(failed)?;

@@ -45,6 +45,7 @@ fn request(existing: BTreeMap<PathBuf, String>) -> InstallRequest {
         command: "/opt/phasegate".into(),
         mode: Mode::Block,
         scope: InstallScope::Project,
+        shell: None,
         existing,
     }
 }

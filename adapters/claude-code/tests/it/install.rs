@@ -32,6 +32,7 @@ fn request(asked: &Asked, existing: BTreeMap<PathBuf, String>) -> InstallRequest
         command: asked.command.clone().unwrap_or_else(|| PROGRAM.into()),
         mode: if asked.warn { Mode::Warn } else { Mode::Block },
         scope: if asked.user { InstallScope::User } else { InstallScope::Project },
+        shell: None,
         existing,
     }
 }

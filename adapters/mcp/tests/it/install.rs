@@ -46,6 +46,7 @@ fn request(asked: &Asked, text: Option<&str>) -> InstallRequest {
         command: asked.command.clone(),
         mode: phasegate_core::policy::Mode::Block,
         scope: if asked.user { InstallScope::User } else { InstallScope::Project },
+        shell: None,
         existing: text.map(|text| (path, text.to_owned())).into_iter().collect::<BTreeMap<_, _>>(),
     }
 }

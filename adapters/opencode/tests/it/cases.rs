@@ -72,6 +72,7 @@ pub(crate) fn request<'a>(
         command: "phasegate".into(),
         mode: phasegate_core::policy::Mode::Block,
         scope,
+        shell: None,
         existing: existing.into_iter().map(|(path, text)| (path.into(), text)).collect(),
     }
 }

@@ -26,6 +26,7 @@ pub(crate) fn request(scope: InstallScope, existing: BTreeMap<PathBuf, String>) 
         command: "/opt/phasegate".into(),
         mode: phasegate_core::policy::Mode::Block,
         scope,
+        shell: None,
         existing,
     }
 }

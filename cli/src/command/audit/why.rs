@@ -127,6 +127,7 @@ fn because(line: Line) -> &'static str {
         Line::Back => "the target of a rollback edge allows it (rules 3.2, line 4)",
         Line::Forbidden => "the current phase forbids it (rules 3.2, line 5)",
         Line::Unlisted => "no reachable phase lists it, and the phase allows such calls (rules 3.2, line 6)",
+        Line::Confined => "the phase only reads, so the line runs and nothing of it stays (rules 3.2)",
         Line::UnlistedDenied => "no reachable phase lists it, and the phase denies such calls (rules 3.2, line 6)",
     }
 }

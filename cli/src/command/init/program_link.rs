@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::InstallScope;
+use phasegate_adapter::{InstallScope, SHELLS};
+use phasegate_runtime::Locations;
+use phasegate_runtime::client_shell::NAMES;
 use phasegate_runtime::files::{Readers, make_folder, replace};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,10 @@ pub(crate) struct Link {
     at: PathBuf,
     leads: PathBuf,
     is_new: bool,
+    /// Whether it leads to this program already.
+    known: bool,
+    /// The links to it that are clients' shells and that are not there.
+    shells: Vec<PathBuf>,
 }
 
 /// Who needs the link, and what was made for it.
@@ -34,6 +40,19 @@ struct Needed {
     for_user: bool,
     /// The folders that were made for it.
     folders: BTreeSet<PathBuf>,
+}
+
+/// The link that is a client's shell on this machine, by the name of the user's own; `None` where there is none.
+pub(crate) fn own_shell(locations: &Locations) -> Option<PathBuf> {
+    let own = std::env::var_os("SHELL").map(PathBuf::from);
+    let name = NAMES.into_iter().find(|name| own.as_deref().and_then(Path::file_name).is_some_and(|own| own == *name));
+    shells(locations).into_iter().find(|shell| shell.ends_with(name.unwrap_or(NAMES[0])))
+}
+
+/// The links that are clients' shells.
+fn shells(locations: &Locations) -> Vec<PathBuf> {
+    let folder = locations.program_file(SHELLS).filter(|folder| cfg!(unix) && folder.is_absolute());
+    folder.into_iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).collect()
 }
 
 impl Link {
@@ -49,11 +68,14 @@ impl Link {
         let no_home = || Failure::new("`HOME` names no home folder, so that hooks cannot say where the program is");
         let at = setting.runtime.locations.program().ok_or_else(no_home)?;
         let leads = lasting_path()?;
-        if leads == at || (cfg!(unix) && same(&at, &leads)) {
+        let mut shells = shells(&setting.runtime.locations);
+        shells.retain(|shell| shell.read_link().ok().as_ref() != Some(&at));
+        let known = leads == at || (cfg!(unix) && same(&at, &leads));
+        if known && shells.is_empty() {
             return Ok(None);
         }
         let is_new = at.symlink_metadata().is_err();
-        Ok(Some(Self { at, leads, is_new }))
+        Ok(Some(Self { at, leads, is_new, known, shells }))
     }
 
     /// Refuses to have all hooks of the user start another program where an agent gives the command.
@@ -62,7 +84,7 @@ impl Link {
     ///
     /// An agent gives it.
     pub(crate) fn refuse_the_agent(&self, setting: &Setting<'_>) -> Result<(), Failure> {
-        let sign = if self.is_new { None } else { setting.runtime.sign_of_an_agent_anywhere()? };
+        let sign = if self.is_new || self.known { None } else { setting.runtime.sign_of_an_agent_anywhere()? };
         sign.map_or(Ok(()), |sign| Err(refused_to_agent("init", &sign)))
     }
 
@@ -73,14 +95,25 @@ impl Link {
     /// It cannot be written.
     pub(crate) fn write(&self, setting: &Setting<'_>) -> Result<(), Failure> {
         let mut needed = read(setting)?;
-        let missing = self.at.ancestors().skip(1).take_while(|folder| !folder.exists());
-        needed.folders.extend(missing.map(Path::to_path_buf));
+        let links = || self.shells.iter().chain([&self.at]);
+        for link in links() {
+            let missing = link.ancestors().skip(1).take_while(|folder| !folder.exists());
+            needed.folders.extend(missing.map(Path::to_path_buf));
+        }
         save(setting, &needed)?;
-        put(&self.at, &self.leads).map_err(|error| Failure::new(format!("`{}`: {error}", self.at.display())))
+        for link in links().filter(|link| !(self.known && **link == self.at)) {
+            let leads = if *link == self.at { &self.leads } else { &self.at };
+            put(link, leads).map_err(|error| Failure::new(format!("`{}`: {error}", link.display())))?;
+        }
+        Ok(())
     }
 
     /// The link in a line.
     pub(crate) fn shown(&self) -> String {
+        if self.known {
+            let each: Vec<String> = self.shells.iter().map(|shell| shell.display().to_string()).collect();
+            return format!("new {} -> {}", each.join(", "), self.at.display());
+        }
         let fate = if self.is_new { "new" } else { "changed" };
         format!("{fate} {} -> {}", self.at.display(), self.leads.display())
     }
@@ -160,8 +193,8 @@ pub(crate) fn undo(setting: &Setting<'_>, kept: bool) -> Result<Option<PathBuf>,
     }
     let at = setting.runtime.locations.program().filter(|at| at.symlink_metadata().is_ok());
     if !setting.args.dry_run {
-        if let Some(at) = &at {
-            let _ = std::fs::remove_file(at);
+        for link in shells(&setting.runtime.locations).iter().chain(&at) {
+            let _ = std::fs::remove_file(link);
         }
         // The inner ones first.
         for folder in needed.folders.iter().rev() {

@@ -8,6 +8,8 @@ use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, PROGRAM, 
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
+use super::program_link;
+
 use crate::args::{ModeArg, platform_names};
 use crate::command::adapters::signs;
 use crate::context::Context;
@@ -126,6 +128,7 @@ impl Setting<'_> {
             command: self.command(adapter),
             mode: self.mode,
             scope: self.scope,
+            shell: program_link::own_shell(&self.runtime.locations),
             existing,
         })
     }

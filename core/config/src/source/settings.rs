@@ -12,6 +12,7 @@ use super::matcher::MatcherSource;
 use super::mcp::McpSource;
 use super::rules::RulesSource;
 use super::safety::SafetySource;
+use crate::confine::Confine;
 
 /// Settings for every skill, and the shipped skills to use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -49,6 +50,9 @@ pub struct SettingsSource {
     /// `false`: files of the checkout may name programs that no person chose. `git status`, `cargo metadata` and other
     /// commands that obey such files are then not `read`, and a file's name may look like an option.
     pub trust_repository: Option<bool>,
+    /// Whether lines of a phase that only reads run so that nothing of them stays: `off`, or `auto`, where the client's
+    /// shell and the system can.
+    pub confine: Option<Confine>,
     /// What agents may register about the commands of programs.
     pub safety: SafetySource,
     /// What calls may do at all. Of several levels the strictest holds.

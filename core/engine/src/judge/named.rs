@@ -41,6 +41,7 @@ impl SkillPart<'_> {
             | Line::NotDone
             | Line::Back
             | Line::Unlisted
+            | Line::Confined
             | Line::UnlistedDenied => return None,
         };
         // A line that surely means the call says more than one that may.

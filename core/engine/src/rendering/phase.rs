@@ -6,6 +6,11 @@ use alloc::string::{String, ToString as _};
 use super::words::{because, misplaced_words, near};
 use crate::denial::{DecidingRun, DenialKind, Guidance};
 use crate::doubt::NamedLine;
+use crate::phrase::cut;
+use crate::policy::Phase;
+
+/// The most characters of what a phase has to do that are told with what was not kept.
+const MAX_TASK: usize = 200;
 
 /// The first sentence: which skill says no, and what the call is. `general` is that of a kind that is about more than the
 /// phase.
@@ -62,6 +67,14 @@ pub(super) fn reason(kind: &DenialKind, guidance: &Guidance, run: &DecidingRun, 
         }
         _ => format!("Not now {skill}: {general}"),
     }
+}
+
+/// What is told where a phase that only reads did not keep what a call changed.
+pub(crate) fn not_kept(skill: &str, phase: &Phase) -> String {
+    let Phase { name, task, .. } = phase;
+    let now =
+        if task.is_empty() { String::new() } else { format!(" Now: {}.", cut(task.trim_end_matches('.'), MAX_TASK)) };
+    format!("Phase {name} of skill {skill} only reads: a command may change files, and keeps none of it.{now}")
 }
 
 /// What a call is that a line forbids.

@@ -35,6 +35,7 @@ pub(super) fn examine(
             command: asked.command.clone(),
             mode,
             scope: InstallScope::Project,
+            shell: None,
             existing,
         },
         version: adapter.diagnostics().version_command().and_then(version),

@@ -1,0 +1,27 @@
+//! How a client gives its shell the lines of its agent.
+
+use std::path::{Path, PathBuf};
+
+/// Reads what a client gives its shell.
+pub trait ClientShell: Send + Sync {
+    /// The environment variable by which the client is told its shell, and which its hooks see.
+    fn variable(&self) -> &'static str;
+
+    /// The agent's line within a text that the shell is to run; `None` where that is in no known form.
+    fn read(&self, text: &str) -> Option<ShellText>;
+
+    /// Whether the client itself has the shell run the text, for no line of an agent.
+    fn is_of_client(&self, text: &str) -> bool;
+
+    /// The folders below the temporary one in which the client keeps files while a line runs, for the user with this id.
+    fn folders(&self, variable: &dyn Fn(&str) -> Option<PathBuf>, temporary: &Path, user: u32) -> Vec<PathBuf>;
+}
+
+/// A text for a shell, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellText {
+    /// The agent's line.
+    pub line: String,
+    /// The file in which the shell leaves the folder that it ends in.
+    pub folder_file: Option<PathBuf>,
+}

@@ -1,0 +1,84 @@
+//! The program as the shell of a client: under the name `bash` or `zsh` it runs the client's lines in that shell, and holds
+//! those of which nothing is to stay.
+//!
+//! The guard says so by a ticket ([`phasegate_runtime::client_shell`]). Without one, and while no other waits, a line runs
+//! as if the client had started the shell itself: a person typed it, or no guard is asked here. What was let through only to
+//! be held never runs otherwise: then nothing runs, and the status is 125.
+
+mod given;
+mod held;
+mod real_shell;
+
+use std::ffi::OsString;
+use std::os::unix::process::{CommandExt as _, parent_id};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use phasegate_runtime::ancestors::Process;
+use phasegate_runtime::client_shell::{Meeting, NAMES, Taken, Ticket};
+use phasegate_runtime::{Locations, Project};
+
+use self::given::Given;
+use self::held::Held;
+use crate::exit::{NO_PROGRAM, NOT_CONFINED};
+use crate::shell_probe::probe_here;
+
+/// The name of the shell that the program is started as.
+#[must_use]
+pub(crate) fn name(args: &[OsString]) -> Option<&'static str> {
+    let own = Path::new(args.first()?).file_name()?;
+    NAMES.into_iter().find(|name| own == *name)
+}
+
+/// Runs what the client gave its shell.
+#[must_use]
+pub(crate) fn run(name: &str, args: &[OsString]) -> ExitCode {
+    let args: Vec<OsString> = args.iter().skip(1).cloned().collect();
+    let Some(shell) = real_shell::find(name) else {
+        eprintln!("phasegate: there is no `{name}` in PATH beside this one");
+        return ExitCode::from(NO_PROGRAM);
+    };
+    let given = Given::of(&args);
+    let Some((ticket, locations, meeting)) = told(&given) else {
+        let error = Command::new(&shell).args(&args).exec();
+        eprintln!("phasegate: `{}` cannot be started: {error}", shell.display());
+        return ExitCode::from(NO_PROGRAM);
+    };
+    let held = Held { shell: &shell, args: &args, given: &given, ticket: &ticket };
+    let status = held.run(&locations).map(|report| held.end(&report, &meeting));
+    ExitCode::from(status.unwrap_or_else(|why| {
+        eprintln!(
+            "phasegate: nothing has run, since this phase only reads and the kernel does not hold the line: {why}"
+        );
+        NOT_CONFINED
+    }))
+}
+
+/// What the guard decided of a line that has to be held; `None`: it runs as without a guard.
+fn told(given: &Given) -> Option<(Ticket, Locations, Meeting)> {
+    let locations = Locations::from_environment().ok()?;
+    let meeting = Meeting::of(&locations.state, Process::of(parent_id())?);
+    if !meeting.is_marked() {
+        if !given.is_by_variable() {
+            note(&meeting, &locations);
+        }
+        return None;
+    }
+    let ticket = match meeting.take(|line| given.is(line)) {
+        Taken::Nothing => return None,
+        Taken::Other(_) if given.is_of_client() => return None,
+        // It may be the line that waits, in a form that is not known.
+        Taken::Other(ticket) => Ticket { call: None, ..*ticket },
+        Taken::Ticket(ticket) => *ticket,
+    };
+    ticket.confined.is_some().then_some((ticket, locations, meeting))
+}
+
+/// Says what this program can do as a shell: of a client that names its shell in no variable, the guard knows it from here.
+fn note(meeting: &Meeting, locations: &Locations) {
+    let start = std::env::current_dir().unwrap_or_default();
+    let mark = probe_here(locations, &Project::find(locations, &start).root);
+    if let Err(error) = meeting.write_mark(&mark) {
+        eprintln!("phasegate: lines cannot be held here, since the guard's state cannot be written: {error}");
+    }
+}

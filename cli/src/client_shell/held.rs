@@ -1,0 +1,73 @@
+//! A line that runs so that nothing of it stays.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use phasegate_confine::{Level, Report, Request, run as run_confined, work_base};
+use phasegate_runtime::Locations;
+use phasegate_runtime::client_shell::{Meeting, Ticket};
+
+use super::given::Given;
+use crate::exit::NOT_KEPT;
+use crate::shell_probe::overlaid;
+
+/// The most changes that are told.
+const MOST: usize = 20;
+
+/// A line, and what was decided of it.
+pub(super) struct Held<'a> {
+    pub(super) shell: &'a Path,
+    pub(super) args: &'a [OsString],
+    pub(super) given: &'a Given,
+    pub(super) ticket: &'a Ticket,
+}
+
+impl Held<'_> {
+    /// Runs the line.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has run, and why.
+    pub(super) fn run(&self, locations: &Locations) -> Result<Report, String> {
+        let level = Level::find(&self.ticket.level).ok_or("the guard named no level")?;
+        let overlaid = overlaid(locations, &self.ticket.root);
+        let work = work_base(&overlaid).ok_or("no folder for temporary layers can be used")?;
+        let command = std::iter::once(self.shell.as_os_str().to_owned()).chain(self.args.iter().cloned()).collect();
+        let request = Request {
+            returned: self.given.folder_file().into_iter().collect(),
+            visible: self.given.folders(),
+            network: self.ticket.confined.as_ref().is_some_and(|how| how.network),
+            with_parent: true,
+            overlaid,
+            ..Request::new(level, command, work)
+        };
+        run_confined(&request).map_err(|error| error.to_string())
+    }
+
+    /// Tells what was not kept, and leaves it for the guard. Gives the exit status.
+    pub(super) fn end(&self, report: &Report, meeting: &Meeting) -> u8 {
+        if let Some(call) = &self.ticket.call
+            && let Err(error) = meeting.report(call, report)
+        {
+            eprintln!("phasegate: what was not kept cannot be noted: {error}");
+        }
+        let more = report.changes.len().saturating_sub(MOST) + report.more;
+        if report.changes.is_empty() && more == 0 {
+            return report.status;
+        }
+        let folder = std::env::current_dir().unwrap_or_default();
+        let mut text = String::new();
+        for change in report.changes.iter().take(MOST) {
+            let path = Path::new(&change.path);
+            let path = path.strip_prefix(&folder).unwrap_or(path).display();
+            let _ = writeln!(text, "not kept: {} {path}", change.kind.letter());
+        }
+        if more > 0 {
+            let _ = writeln!(text, "not kept: {more} more");
+        }
+        let says = self.ticket.confined.as_ref().map(|how| how.says.as_str()).unwrap_or_default();
+        eprintln!("{text}phasegate: {says}");
+        if report.status == 0 { NOT_KEPT } else { report.status }
+    }
+}
