@@ -8,9 +8,9 @@ use crate::support::World;
 /// The pages whose fences are played, each in an empty folder.
 const PAGES: [&str; 5] = [
     "docs/write-a-skill.md",
+    "docs/stuck.md",
     "docs/transcripts.md",
-    "docs/teams.md",
-    "docs/operate.md",
+    "docs/workflows.md",
     "docs/skills/planned-feature.md",
 ];
 

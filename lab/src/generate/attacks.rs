@@ -1,4 +1,4 @@
-//! `docs/attacks.md`: the result of each attack on the guard, from the table that a test plays.
+//! `conformance/proofs/attacks.md`: the result of each attack on the guard, from the table that a test plays.
 
 use std::fmt::Write as _;
 
@@ -49,5 +49,5 @@ pub(super) fn page() -> Result<Generated> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "| {} | {} | {} |", cell(&attack.what), attack.outcome, cell(&attack.why));
     }
-    Ok(Generated { path: "docs/attacks.md".into(), text })
+    Ok(Generated { path: "conformance/proofs/attacks.md".into(), text })
 }

@@ -1,4 +1,4 @@
-//! `docs/faults.md`: the effect of each fault of the guard, from the kept fault reports.
+//! `conformance/proofs/faults.md`: the effect of each fault of the guard, from the kept fault reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -27,7 +27,7 @@ pub(super) fn page() -> Result<Generated> {
         reports.sort_by(|one, other| other.client_version.cmp(&one.client_version));
         section(&mut text, &client, &reports);
     }
-    Ok(Generated { path: "docs/faults.md".into(), text })
+    Ok(Generated { path: "conformance/proofs/faults.md".into(), text })
 }
 
 fn section(text: &mut String, client: &str, reports: &[Report]) {

@@ -1,4 +1,5 @@
-//! `docs/false-alarms.md`: which calls of an ordinary session are denied, and why, from the lists that the suite plays.
+//! `conformance/proofs/false-alarms.md`: which calls of an ordinary session are denied, and why, from the lists that
+//! the suite plays.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -92,7 +93,7 @@ pub(super) fn page() -> Result<Generated> {
         let _ = writeln!(text, "| {} | {} |", group.what, group.len());
     }
     text.push_str(&below);
-    Ok(Generated { path: "docs/false-alarms.md".into(), text })
+    Ok(Generated { path: "conformance/proofs/false-alarms.md".into(), text })
 }
 
 /// Whether values begin a skill: no call of every client gives them, so it is not played.

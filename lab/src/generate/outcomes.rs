@@ -1,4 +1,5 @@
-//! `docs/outcomes.md`: what the guard made of agents that lie, from the recorded sessions that the suite counts.
+//! `conformance/proofs/outcomes.md`: what the guard made of agents that lie, from the recorded sessions that the suite
+//! counts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -48,7 +49,7 @@ pub(super) fn page() -> Result<Generated> {
             let _ = writeln!(text, "\n{note}");
         }
     }
-    Ok(Generated { path: "docs/outcomes.md".into(), text })
+    Ok(Generated { path: "conformance/proofs/outcomes.md".into(), text })
 }
 
 const TABLE: &str =

@@ -4,7 +4,9 @@ use super::finding::Finding;
 use super::tree::Tree;
 
 const INSTEAD: &str = "correct the path, from the root or from the document's own folder; `<id>` stands for any name";
-const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "README.md", "docs/rules.md", "conformance/README.md"];
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "README.md", "conformance/README.md"];
+/// The folder whose every page is one of these documents.
+const RULES: &str = "docs/rules/";
 /// What a file of the workspace that a document would name ends with.
 const ENDINGS: &[&str] = &[".rs", ".md", ".toml", ".json", ".jsonl", ".yaml"];
 /// File names that documents mention and this tree does not have.
@@ -12,8 +14,12 @@ const SPOKEN_OF: &[&str] = &["SKILL.md", "mod.rs"];
 
 /// Every back-quoted path of the documents is that of a file or a folder.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let documents = tree.files.iter().filter(|file| DOCUMENTS.contains(&file.path.as_str()));
+    let documents = tree.files.iter().filter(|file| is_document(&file.path));
     documents.flat_map(|file| missing(tree, &file.path, &file.text)).collect()
+}
+
+fn is_document(path: &str) -> bool {
+    DOCUMENTS.contains(&path) || path.starts_with(RULES)
 }
 
 fn missing(tree: &Tree, document: &str, text: &str) -> Vec<Finding> {
@@ -114,5 +120,6 @@ mod tests {
                     ```\n`core/b.rs`\n```\n    `core/b.rs`\n";
         assert_eq!(wrong("README.md", text), Vec::<String>::new());
         assert_eq!(wrong("docs/other.md", "`core/b.rs`"), Vec::<String>::new());
+        assert_eq!(wrong("docs/rules/runs.md", "`core/b.rs`").len(), 1);
     }
 }

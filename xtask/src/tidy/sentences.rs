@@ -9,7 +9,7 @@ const INSTEAD: &str = "split the sentence; one says one thing";
 /// A full stop after these ends no sentence.
 const ABBREVIATIONS: &[&str] = &["e.g.", "i.e.", "etc.", "vs.", "cf."];
 
-/// Every sentence of the README files, ARCHITECTURE.md and docs/ is short enough.
+/// Every sentence of the README files, ARCHITECTURE.md, docs/ and the proofs is short enough.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files.iter().filter(|file| is_document(&file.path)) {
@@ -26,7 +26,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 fn is_document(path: &str) -> bool {
-    let in_docs = path.starts_with("docs/") && path.ends_with(".md");
+    let in_docs = (path.starts_with("docs/") || path.starts_with("conformance/proofs/")) && path.ends_with(".md");
     in_docs || path == "ARCHITECTURE.md" || path == "README.md" || path.ends_with("/README.md")
 }
 

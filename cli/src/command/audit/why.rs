@@ -114,7 +114,7 @@ fn reason_of(decision: &Decision) -> Option<&'static str> {
     }
 }
 
-/// Why a line decided, with its place in `docs/rules.md`.
+/// Why a line decided, with its place in `docs/rules`.
 fn because(line: Line) -> &'static str {
     match line {
         Line::GlobalForbidden => "the skill forbids it in every phase (rules 3.2, line 1)",
