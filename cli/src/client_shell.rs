@@ -1,9 +1,8 @@
 //! The program as the shell of a client: under the name `bash` or `zsh` it runs the client's lines in that shell, and holds
 //! those of which nothing is to stay.
 //!
-//! The guard says so by a ticket ([`phasegate_runtime::client_shell`]). Without one, and while no other waits, a line runs
-//! as if the client had started the shell itself: a person typed it, or no guard is asked here. What was let through only to
-//! be held never runs otherwise: then nothing runs, and the status is 125.
+//! The guard says so by a ticket ([`phasegate_runtime::client_shell`]), and says where lines without one are held too. What was
+//! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
 mod given;
 mod held;
@@ -14,8 +13,9 @@ use std::os::unix::process::{CommandExt as _, parent_id};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use phasegate_core::Confined;
 use phasegate_runtime::ancestors::Process;
-use phasegate_runtime::client_shell::{Meeting, NAMES, Taken, Ticket};
+use phasegate_runtime::client_shell::{Meeting, NAMES, Standing, Ticket};
 use phasegate_runtime::{Locations, Project};
 
 use self::given::Given;
@@ -44,7 +44,8 @@ pub(crate) fn run(name: &str, args: &[OsString]) -> ExitCode {
         eprintln!("phasegate: `{}` cannot be started: {error}", shell.display());
         return ExitCode::from(NO_PROGRAM);
     };
-    let held = Held { shell: &shell, args: &args, given: &given, ticket: &ticket };
+    let level = meeting.mark().and_then(|mark| mark.level);
+    let held = Held { shell: &shell, args: &args, given: &given, ticket: &ticket, level: level.as_deref() };
     let status = held.run(&locations).map(|report| held.end(&report, &meeting));
     ExitCode::from(status.unwrap_or_else(|why| {
         eprintln!(
@@ -61,17 +62,29 @@ fn told(given: &Given) -> Option<(Ticket, Locations, Meeting)> {
     if !meeting.is_marked() {
         if !given.is_by_variable() {
             note(&meeting, &locations);
+            return None;
         }
-        return None;
+        // The client may have started the shell through a program of its own.
+        let ticket = Meeting::anywhere(&locations.state, |line| given.is(line))?;
+        return Some((Ticket { call: None, ..ticket }, locations, meeting));
     }
     let ticket = match meeting.take(|line| given.is(line)) {
-        Taken::Nothing => return None,
-        Taken::Other(_) if given.is_of_client() => return None,
-        // It may be the line that waits, in a form that is not known.
-        Taken::Other(ticket) => Ticket { call: None, ..*ticket },
-        Taken::Ticket(ticket) => *ticket,
+        Some(ticket) => ticket,
+        None if given.is_of_client() => return None,
+        None => without_ticket(&meeting)?,
     };
     ticket.confined.is_some().then_some((ticket, locations, meeting))
+}
+
+/// A line that nothing was left of, where lines are held. It may be one that waits, as the client rewrote it.
+fn without_ticket(meeting: &Meeting) -> Option<Ticket> {
+    let Standing { root, confined } = meeting.standing()?;
+    if let Err(error) = meeting.note_other() {
+        eprintln!("phasegate: that this line is held cannot be noted: {error}");
+    }
+    let says = format!("{} A person types such a command in a terminal of their own.", confined.says);
+    let (line, session) = (String::new(), String::new());
+    Some(Ticket { line, session, call: None, root, confined: Some(Confined { says }) })
 }
 
 /// Says what this program can do as a shell: of a client that names its shell in no variable, the guard knows it from here.

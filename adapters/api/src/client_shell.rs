@@ -13,6 +13,12 @@ pub trait ClientShell: Send + Sync {
     /// Whether the client itself has the shell run the text, for no line of an agent.
     fn is_of_client(&self, text: &str) -> bool;
 
+    /// The shell that a file of the client's settings names.
+    fn named(&self, settings: &str) -> Option<String>;
+
+    /// Whether the client runs lines in a sandbox of its own, by a file of its settings. Then they cannot be held in another.
+    fn is_sandboxed(&self, settings: &str) -> bool;
+
     /// The folders below the temporary one in which the client keeps files while a line runs, for the user with this id.
     fn folders(&self, variable: &dyn Fn(&str) -> Option<PathBuf>, temporary: &Path, user: u32) -> Vec<PathBuf>;
 }

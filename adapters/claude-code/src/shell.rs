@@ -1,12 +1,13 @@
 //! What Claude Code gives its shell: `source SNAPSHOT ... && eval 'LINE' < /dev/null && pwd -P >| FILE`.
 //!
-//! Seen in 2.1.197 to 2.1.332: the first word `eval` outside of quotes stands before the line, and the last `>|` before the
+//! Seen in 2.1.197 to 2.1.332: the last word `eval` outside of quotes stands before the line, and the last `>|` before the
 //! file in which the shell leaves its folder. A plain word stands without quotes, and a here-document without `< /dev/null`.
 //! The client takes only a shell whose file is named `bash` or `zsh`, and else falls back to another without a word.
 
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{ClientShell, ShellText};
+use serde_json::Value;
 
 /// How the text begins by which the client makes a snapshot of a person's shell.
 const SNAPSHOT: &str = "SNAPSHOT_FILE=";
@@ -29,6 +30,16 @@ impl ClientShell for Shell {
         text.starts_with(SNAPSHOT)
     }
 
+    fn named(&self, settings: &str) -> Option<String> {
+        let settings: Value = serde_json::from_str(settings).ok()?;
+        settings.get("env")?.get(self.variable())?.as_str().map(str::to_owned)
+    }
+
+    fn is_sandboxed(&self, settings: &str) -> bool {
+        let settings: Value = serde_json::from_str(settings).unwrap_or_default();
+        settings.pointer("/sandbox/enabled") == Some(&Value::Bool(true))
+    }
+
     fn folders(&self, variable: &dyn Fn(&str) -> Option<PathBuf>, temporary: &Path, user: u32) -> Vec<PathBuf> {
         let usual = temporary.join(format!("claude-{user}"));
         variable("CLAUDE_CODE_TMPDIR").into_iter().chain([usual]).collect()
@@ -41,17 +52,17 @@ fn is_of_folder(file: &Path) -> bool {
     file.is_absolute() && name.starts_with("claude-") && name.ends_with("-cwd")
 }
 
-/// The line behind the first `eval` that stands outside of quotes.
+/// The line behind the last `eval` that stands outside of quotes: what hooks have the client put before it may hold others.
 fn line_in(text: &str) -> Option<String> {
-    let mut rest = text.trim_start();
+    let (mut rest, mut line) = (text.trim_start(), None);
     while !rest.is_empty() {
         let (found, after) = word(rest)?;
         rest = after.trim_start();
         if found == "eval" {
-            return word(rest).map(|(line, _)| line);
+            line = word(rest).map(|(line, _)| line);
         }
     }
-    None
+    line
 }
 
 /// The first word of a text without its quotes, and what follows it.
@@ -106,6 +117,7 @@ mod tests {
     fn a_line_cannot_pass_for_another() {
         let hidden = "eval 'rm x; eval ls < /dev/null && pwd -P >| f' < /dev/null";
         assert_eq!(line(&format!("{HEAD}{hidden}")).as_deref(), Some("rm x; eval ls < /dev/null && pwd -P >| f"));
+        assert_eq!(line(&format!("eval \"$(direnv hook)\" && {HEAD}{hidden}")), line(hidden));
         assert!(Shell.is_of_client("SNAPSHOT_FILE=/h/s.sh\necho eval x") && !Shell.is_of_client(hidden));
         assert_eq!(Shell.read("eval 'x' && pwd -P >| /h/.bashrc").unwrap().folder_file, None);
         assert_eq!((line("a\n\nb eval c"), line("x\n \ty")), (Some("c".into()), None));

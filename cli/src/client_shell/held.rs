@@ -21,6 +21,8 @@ pub(super) struct Held<'a> {
     pub(super) args: &'a [OsString],
     pub(super) given: &'a Given,
     pub(super) ticket: &'a Ticket,
+    /// The level that works here; `None`: none.
+    pub(super) level: Option<&'a str>,
 }
 
 impl Held<'_> {
@@ -30,14 +32,13 @@ impl Held<'_> {
     ///
     /// Nothing has run, and why.
     pub(super) fn run(&self, locations: &Locations) -> Result<Report, String> {
-        let level = Level::find(&self.ticket.level).ok_or("the guard named no level")?;
+        let level = self.level.and_then(Level::find).ok_or("no level is known")?;
         let overlaid = overlaid(locations, &self.ticket.root);
         let work = work_base(&overlaid).ok_or("no folder for temporary layers can be used")?;
         let command = std::iter::once(self.shell.as_os_str().to_owned()).chain(self.args.iter().cloned()).collect();
         let request = Request {
             returned: self.given.folder_file().into_iter().collect(),
             visible: self.given.folders(),
-            network: self.ticket.confined.as_ref().is_some_and(|how| how.network),
             with_parent: true,
             overlaid,
             ..Request::new(level, command, work)

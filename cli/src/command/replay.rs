@@ -31,6 +31,9 @@ pub struct Args {
     /// Also look up facts about files in the project's real files, not only in `file` lines
     #[arg(long)]
     pub live_files: bool,
+    /// Take it that the client's shell holds the lines of phases that only read, so that nothing of them stays
+    #[arg(long)]
+    pub confine: bool,
     /// Append the starts, transitions, violations and ends of runs to this file, a JSON object a line
     #[arg(long, value_name = "PATH")]
     pub audit_log: Option<PathBuf>,
@@ -62,7 +65,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         ModeArg::Warn => Mode::Warn,
         ModeArg::Block => Mode::Block,
     });
-    let options = Options { root, live_files, skill, mode, other_skills: false, audit_log: args.audit_log.clone() };
+    let (audit_log, confine) = (args.audit_log.clone(), args.confine);
+    let options = Options { root, live_files, skill, mode, other_skills: false, audit_log, confine };
     let mut replay = Replay::new(policy, options).map_err(|error| {
         let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
         Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))

@@ -14,6 +14,7 @@ mod attacks;
 mod audit;
 mod bad_input;
 mod bounds;
+mod client_shell;
 mod clients;
 mod cmd;
 mod confine;

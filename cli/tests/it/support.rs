@@ -92,13 +92,21 @@ impl World {
 
     /// The variables that the program runs with.
     pub(crate) fn variables(&self) -> Vec<(&'static str, PathBuf)> {
-        vec![
+        let shell = self.shell();
+        let named = shell.exists().then_some(("CLAUDE_CODE_SHELL", shell));
+        let always = [
             ("PATH", self.search_path()),
             ("HOME", self.home()),
             ("PHASEGATE_STATE_DIR", self.state()),
             ("PHASEGATE_MACHINE_DIR", self.folder.path().join("machine")),
             ("CLAUDE_PROJECT_DIR", self.root()),
-        ]
+        ];
+        always.into_iter().chain(named).collect()
+    }
+
+    /// The program as the shell of the client, once a test has linked it there.
+    pub(crate) fn shell(&self) -> PathBuf {
+        self.folder.path().join("shell/bash")
     }
 
     /// Copies the program to where the project's search path finds it. `cp` does it: a program that this process holds

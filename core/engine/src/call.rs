@@ -107,13 +107,10 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     decision
 }
 
-/// How the shell is to run the call: without the network, where one run asks for that.
+/// How the shell is to run the call, where a run asks for that.
 fn confined(draft: &Draft, verdicts: &[RunVerdict<'_>]) -> Option<Confined> {
-    let each = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over).filter_map(|verdict| {
-        let run = draft.run(&verdict.run)?;
-        verdict.call.confinement(run, verdict.ruling.line)
-    });
-    each.min_by_key(|confined| confined.network)
+    let mut judging = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over);
+    judging.find_map(|verdict| verdict.call.confinement(draft.run(&verdict.run)?, verdict.ruling.line))
 }
 
 /// Notes that the runs judged the call.

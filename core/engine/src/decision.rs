@@ -165,9 +165,6 @@ pub struct Decision {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confined {
-    /// Whether the network is as without. Else there is none.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub network: bool,
     /// What the agent is told where something of the call was not kept.
     pub says: String,
 }

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 pub(crate) use self::caller::Caller;
+pub use self::confined::holding;
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
 use self::rollback::may_go_back;

@@ -284,6 +284,9 @@ fn attempted(context: &Context<'_>, verdict: &RunVerdict<'_>, subject: &str) -> 
     Some(format!("{name} \u{2192} {phase}"))
 }
 
+/// What an agent has to do with a command that could run confined, but for what stands beside it in the line.
+const OF_ITS_OWN: &str = "run this command as a line of its own, which then keeps nothing that it changes";
+
 /// How to get on from where the run stands.
 fn guidance(
     world: &mut World<'_>,
@@ -323,7 +326,10 @@ fn guidance(
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
-        now: now.map(what_to_do).unwrap_or_default(),
+        now: match verdict.ruling.confinable {
+            true => OF_ITS_OWN.to_string(),
+            false => now.map(what_to_do).unwrap_or_default(),
+        },
         needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
         uncounted,
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),

@@ -1,8 +1,9 @@
 //! Where the guard and the shell of a client meet: what a call was let through as, until the shell runs its line.
 //!
 //! A shell notes in the state which client started it and at which level it can hold a line. Only then is a line let through
-//! that has to be held. The guard leaves a [`Ticket`] for each shell line that it lets through, the shell takes it, and
-//! leaves what came of the line. Lines that are held cannot write the state. A line without a ticket is a person's.
+//! that has to be held. While a session stands in a phase that holds lines, the guard leaves a [`Ticket`] for each line that
+//! it lets through, the shell takes it, and leaves what came of the line. Lines that are held cannot write the state. A line
+//! without a ticket is held then, whoever typed it: the client may have rewritten it since.
 
 use std::fs;
 use std::io;
@@ -15,17 +16,19 @@ use phasegate_core::Confined;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::files::{Readers, make_folder, replace};
 
-use crate::ancestors::{Process, own_ancestors};
+use crate::ancestors::Process;
 use crate::locations::Locations;
+use crate::project::session_key;
 
 /// The names under which this program is a shell.
 pub const NAMES: [&str; 2] = ["bash", "zsh"];
-/// How far above a hook its client is looked for.
-const MAX_ABOVE: usize = 8;
-/// The most tickets that wait for one client; with more, its shell runs nothing.
-const MAX_TICKETS: usize = 64;
+/// The most tickets that wait for one client.
+const MAX_TICKETS: usize = 128;
+/// How many lines were held in place of others.
+const OTHERS: &str = "others.json";
 const MARK: &str = "mark.json";
 const TICKET: &str = "ticket-";
+const STANDING: &str = "standing-";
 const ENDED: &str = "ended-";
 
 /// What the shell of a client says of itself.
@@ -55,9 +58,6 @@ pub struct Ticket {
     pub call: Option<String>,
     /// The project's root.
     pub root: PathBuf,
-    /// The level that holds the line; empty where it runs as without a guard.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub level: String,
     /// How it is held; `None`: it runs as without a guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confined: Option<Confined>,
@@ -86,15 +86,14 @@ pub struct LineChange {
     pub kind: String,
 }
 
-/// What a shell finds for a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
-    /// What was decided of this line.
-    Ticket(Box<Ticket>),
-    /// Nothing of this line, and another line waits that has to be held. It may be this one in another form.
-    Other(Box<Ticket>),
-    /// Nothing: a person typed it, or no guard is asked here.
-    Nothing,
+/// That a session stands in a phase that holds lines: then a line without a ticket is held too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// The project's root.
+    pub root: PathBuf,
+    /// How a line is held.
+    pub confined: Confined,
 }
 
 /// The folder in which a client's shell and its guard meet.
@@ -104,20 +103,6 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// That of the client whose shell said of itself that it can hold lines, above this process; with its mark.
-    #[must_use]
-    pub fn of_client_above(state: &Path) -> Option<(Self, Mark)> {
-        let all = folder(state);
-        if !all.is_dir() {
-            return None;
-        }
-        own_ancestors().into_iter().take(MAX_ABOVE).find_map(|process| {
-            let meeting = Self { folder: all.join(process.name()) };
-            let mark = meeting.mark()?;
-            Some((meeting, mark))
-        })
-    }
-
     /// Whether a client starts this program as its shell, by what it says in its variable.
     #[must_use]
     pub fn is_own(shell: &str) -> bool {
@@ -162,45 +147,85 @@ impl Meeting {
         self.write(MARK, mark)
     }
 
-    /// Leaves what was decided of a line.
+    /// Leaves what was decided of a line. Of too many the oldest go: where lines are held, one without a ticket is.
     ///
     /// # Errors
     ///
-    /// The state cannot be written, or too many lines wait.
+    /// The state cannot be written.
     pub fn leave(&self, ticket: &Ticket) -> io::Result<()> {
         let waiting = self.waiting();
-        if waiting.len() >= MAX_TICKETS {
-            return Err(io::Error::other("too many lines of this client were let through and did not run"));
+        for (path, _) in waiting.iter().take(waiting.len().saturating_add(1).saturating_sub(MAX_TICKETS)) {
+            let _ = fs::remove_file(path);
         }
         let number =
             |(path, _): &(PathBuf, Ticket)| path.file_stem()?.to_str()?.strip_prefix(TICKET)?.parse::<u64>().ok();
-        let next = waiting.iter().filter_map(number).max().unwrap_or_default().saturating_add(1);
-        self.write(&format!("{TICKET}{next:06}.json"), ticket)
+        let next = waiting.last().and_then(number).unwrap_or_default().saturating_add(1);
+        self.write(&format!("{TICKET}{next:010}.json"), ticket)
     }
 
     /// Takes what was decided of the line for which this holds; of several the strictest, and of those the first.
-    pub fn take(&self, is_it: impl Fn(&str) -> bool) -> Taken {
+    #[must_use]
+    pub fn take(&self, is_it: impl Fn(&str) -> bool) -> Option<Ticket> {
         let mut waiting = self.waiting();
-        waiting.sort_by_key(|(path, ticket)| (ticket.confined.as_ref().is_none_or(|how| how.network), path.clone()));
-        waiting.sort_by_key(|(_, ticket)| ticket.confined.is_none());
-        for (path, ticket) in waiting.iter().filter(|(_, ticket)| is_it(&ticket.line)) {
-            // Who removes it has it.
-            if fs::remove_file(path).is_ok() {
-                return Taken::Ticket(Box::new(ticket.clone()));
-            }
-        }
-        let held = waiting.into_iter().find(|(_, ticket)| ticket.confined.is_some());
-        held.map_or(Taken::Nothing, |(_, ticket)| Taken::Other(Box::new(ticket)))
+        waiting.retain(|(_, ticket)| is_it(&ticket.line));
+        waiting.sort_by_key(|(path, ticket)| (ticket.confined.is_none(), path.clone()));
+        // Who removes it has it.
+        waiting.into_iter().find(|(path, _)| fs::remove_file(path).is_ok()).map(|(_, ticket)| ticket)
     }
 
-    /// Takes back what was left of a session and did not run, or of one call of it; whether something was.
-    pub fn withdraw(&self, session: &str, call: Option<&str>) -> bool {
-        let mine = |ticket: &Ticket| ticket.session == session && (call.is_none() || ticket.call.as_deref() == call);
-        let mut any = false;
-        for (path, _) in self.waiting().iter().filter(|(_, ticket)| mine(ticket)) {
-            any |= fs::remove_file(path).is_ok();
+    /// Notes whether a session of the client stands in a phase that holds lines.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be written.
+    pub fn stand(&self, session: &str, standing: Option<&Standing>) -> io::Result<()> {
+        let name = format!("{STANDING}{}.json", session_key(session));
+        let path = self.folder.join(&name);
+        match standing {
+            None if path.exists() => fs::remove_file(path),
+            Some(standing) if read(&path).as_ref() != Some(standing) => self.write(&name, standing),
+            _ => Ok(()),
         }
-        any
+    }
+
+    /// Where a session of the client stands in a phase that holds lines.
+    #[must_use]
+    pub fn standing(&self) -> Option<Standing> {
+        self.files(STANDING).iter().find_map(|path| read(path))
+    }
+
+    /// What some client's line that has to be held, for which this holds, waits for. It stays there.
+    pub fn anywhere(state: &Path, is_it: impl Fn(&str) -> bool) -> Option<Ticket> {
+        let clients = fs::read_dir(folder(state)).into_iter().flatten().flatten();
+        let mut tickets = clients.flat_map(|client| Self { folder: client.path() }.waiting());
+        tickets.find_map(|(_, ticket)| (ticket.confined.is_some() && is_it(&ticket.line)).then_some(ticket))
+    }
+
+    /// Takes back what was left of a call and did not run; whether it was to be held.
+    pub fn withdraw(&self, session: &str, call: &str) -> bool {
+        let mine = |ticket: &Ticket| ticket.session == session && ticket.call.as_deref() == Some(call);
+        let mut held = false;
+        for (path, ticket) in self.waiting().iter().filter(|(_, ticket)| mine(ticket)) {
+            held |= fs::remove_file(path).is_ok() && ticket.confined.is_some();
+        }
+        held
+    }
+
+    /// Notes that a line was held of which nothing was left in this form: one that waits, as its client rewrote it.
+    ///
+    /// # Errors
+    ///
+    /// The state cannot be written.
+    pub fn note_other(&self) -> io::Result<()> {
+        let before: u64 = read(&self.folder.join(OTHERS)).unwrap_or_default();
+        self.write(OTHERS, &before.saturating_add(1))
+    }
+
+    /// Takes such a note, if there is one.
+    #[must_use]
+    pub fn take_other(&self) -> bool {
+        let before: u64 = read(&self.folder.join(OTHERS)).unwrap_or_default();
+        before > 0 && self.write(OTHERS, &before.saturating_sub(1)).is_ok()
     }
 
     /// Leaves what came of the line of a call.
@@ -222,9 +247,16 @@ impl Meeting {
     }
 
     fn waiting(&self) -> Vec<(PathBuf, Ticket)> {
+        self.files(TICKET).into_iter().filter_map(|path| read(&path).map(|ticket| (path, ticket))).collect()
+    }
+
+    /// The files whose names begin so, in the order of their names.
+    fn files(&self, beginning: &str) -> Vec<PathBuf> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let tickets = files.filter(|file| file.file_name().to_string_lossy().starts_with(TICKET));
-        tickets.filter_map(|file| Some((file.path(), read(&file.path())?))).collect()
+        let named = files.filter(|file| file.file_name().to_string_lossy().starts_with(beginning));
+        let mut paths: Vec<PathBuf> = named.map(|file| file.path()).collect();
+        paths.sort();
+        paths
     }
 
     fn write<T: Serialize>(&self, name: &str, value: &T) -> io::Result<()> {
@@ -249,61 +281,68 @@ fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn ticket(line: &str, confined: Option<bool>) -> Ticket {
-        let confined = confined.map(|network| Confined { network, says: String::new() });
-        Ticket {
-            line: line.into(),
-            session: "s".into(),
-            call: Some(line.into()),
-            root: "/p".into(),
-            level: String::new(),
-            confined,
-        }
+    fn ticket(line: &str, held: bool) -> Ticket {
+        let confined = held.then(|| Confined { says: String::new() });
+        Ticket { line: line.into(), session: "s".into(), call: Some(line.into()), root: "/p".into(), confined }
     }
 
-    fn network(taken: Taken) -> Option<Option<bool>> {
-        match taken {
-            Taken::Ticket(ticket) => Some(ticket.confined.map(|how| how.network)),
-            Taken::Other(_) | Taken::Nothing => None,
-        }
+    fn meeting(state: &Path) -> Meeting {
+        Meeting { folder: folder(state).join("1-2") }
     }
 
     #[test]
     fn a_ticket_is_taken_once_and_the_strictest_first() {
         let state = tempfile::tempdir().unwrap();
-        let meeting = Meeting { folder: state.path().join("c") };
-        for confined in [None, Some(true), Some(false)] {
-            meeting.leave(&ticket("make", confined)).unwrap();
-        }
-        let take = || meeting.take(|line| line == "make");
-        assert_eq!(network(take()), Some(Some(false)));
-        assert!(matches!(meeting.take(|line| line == "other"), Taken::Other(_)));
-        assert_eq!(network(take()), Some(Some(true)));
-        assert_eq!(meeting.take(|line| line == "other"), Taken::Nothing);
-        assert_eq!(network(take()), Some(None));
-        assert_eq!(take(), Taken::Nothing);
+        let meeting = meeting(state.path());
+        meeting.leave(&ticket("make", false)).unwrap();
+        meeting.leave(&ticket("make", true)).unwrap();
+        let take = || meeting.take(|line| line == "make").map(|ticket| ticket.confined.is_some());
+        assert!(Meeting::anywhere(state.path(), |line| line == "make").is_some());
+        assert_eq!(meeting.take(|line| line == "other"), None);
+        assert_eq!((take(), take(), take()), (Some(true), Some(false), None));
+        assert_eq!(Meeting::anywhere(state.path(), |_| true), None);
     }
 
     #[test]
-    fn what_did_not_run_is_withdrawn_and_too_many_are_refused() {
+    fn what_did_not_run_is_withdrawn_and_of_too_many_the_oldest_go() {
         let state = tempfile::tempdir().unwrap();
-        let meeting = Meeting { folder: state.path().join("c") };
-        meeting.leave(&ticket("a", Some(false))).unwrap();
-        meeting.leave(&ticket("b", Some(false))).unwrap();
-        assert!(
-            !meeting.withdraw("other", None) && meeting.withdraw("s", Some("a")) && !meeting.withdraw("s", Some("a"))
-        );
-        assert!(matches!(meeting.take(|line| line == "b"), Taken::Ticket(_)));
-        for _ in 0..MAX_TICKETS {
-            meeting.leave(&ticket("a", None)).unwrap();
+        let meeting = meeting(state.path());
+        meeting.leave(&ticket("a", true)).unwrap();
+        meeting.leave(&ticket("b", false)).unwrap();
+        assert!(!meeting.withdraw("other", "a") && meeting.withdraw("s", "a") && !meeting.withdraw("s", "b"));
+        for number in 0..=MAX_TICKETS {
+            meeting.leave(&ticket(&number.to_string(), false)).unwrap();
         }
-        assert!(meeting.leave(&ticket("a", None)).is_err());
+        assert_eq!(meeting.take(|line| line == "0"), None);
+        assert!(meeting.take(|line| line == "1").is_some() && meeting.waiting().len() < MAX_TICKETS);
+    }
+
+    #[test]
+    fn lines_are_held_as_long_as_some_session_stands_so() {
+        let state = tempfile::tempdir().unwrap();
+        let meeting = meeting(state.path());
+        let standing = Standing { root: "/p".into(), confined: Confined { says: "look".into() } };
+        meeting.stand("a", None).unwrap();
+        assert_eq!(meeting.standing(), None);
+        meeting.stand("a", Some(&standing)).unwrap();
+        meeting.stand("b", None).unwrap();
+        assert_eq!(meeting.standing(), Some(standing));
+        meeting.stand("a", None).unwrap();
+        assert_eq!(meeting.standing(), None);
+    }
+
+    #[test]
+    fn a_line_that_was_held_in_place_of_another_is_counted() {
+        let state = tempfile::tempdir().unwrap();
+        let meeting = meeting(state.path());
+        meeting.note_other().unwrap();
+        assert_eq!((meeting.take_other(), meeting.take_other()), (true, false));
     }
 
     #[test]
     fn what_came_of_a_line_is_taken_once() {
         let state = tempfile::tempdir().unwrap();
-        let meeting = Meeting { folder: state.path().join("c") };
+        let meeting = meeting(state.path());
         meeting.report("../id", &7).unwrap();
         assert_eq!((meeting.take_report::<u8>("../id"), meeting.take_report::<u8>("../id")), (Some(7), None));
     }

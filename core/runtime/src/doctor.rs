@@ -9,6 +9,7 @@ mod modules;
 mod policy;
 mod safety;
 mod servers;
+mod shell;
 mod sessions;
 mod skills;
 mod state;

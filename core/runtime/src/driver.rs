@@ -213,7 +213,7 @@ impl<'a> Driver<'a> {
             let before = self.loaded.own.snapshot.distrusted.iter().copied();
             self.loaded.own.change(SessionChange::Distrusted(before.chain(changes).collect()));
         }
-        self.tell_shell(&event, decided.outcome.decision.as_ref())?;
+        self.tell_shell(&event, &decided.outcome)?;
         self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
         self.tell_of_skill(&event, &mut outcome);

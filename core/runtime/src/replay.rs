@@ -44,6 +44,8 @@ pub struct Options {
     pub other_skills: bool,
     /// A file that audit events are appended to.
     pub audit_log: Option<PathBuf>,
+    /// Whether the client's shell is taken to hold lines of which nothing is to stay.
+    pub confine: bool,
 }
 
 /// A transcript during its replay.
@@ -184,6 +186,9 @@ impl Replay {
         }
         let shell = self.shell(&event.session);
         let of_line = read_line(&mut event, &shell, self.files.root(), &|| None).is_some();
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.confinable = of_line && self.options.confine;
+        }
         self.files.read_paths(&mut event, of_line);
         name_paths(&mut event, self.files.root(), "");
         invoked::read(&mut event);

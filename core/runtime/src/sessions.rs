@@ -17,7 +17,7 @@ use phasegate_store::journal::{Last, read_last};
 
 use crate::ancestors::Process;
 use crate::project::Project;
-use crate::snapshot::{ProjectSnapshot, SessionSnapshot};
+use crate::snapshot::{NotKept, ProjectSnapshot, SessionSnapshot};
 
 /// A call that stays open longer than this no longer counts against a person's command.
 pub(crate) const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -51,6 +51,8 @@ pub struct SessionInfo {
     pub guards: Vec<Process>,
     /// Who is behind it, where an adapter says so.
     pub principal: Option<String>,
+    /// The last calls of which something was not kept.
+    pub not_kept: Vec<NotKept>,
     /// How many records of the project's journal it saw on the disk for good.
     pub saw: u64,
     /// The engine's state, the project's half included.
@@ -274,6 +276,7 @@ fn info(last: Last<SessionSnapshot>, shared: &ProjectSnapshot) -> SessionInfo {
         senders: own.senders,
         guards: own.guards,
         principal: own.principal,
+        not_kept: own.not_kept,
         saw: own.project,
         state: State { session: own.session, project: shared.project.clone() },
     }
@@ -297,6 +300,7 @@ mod tests {
             senders: Vec::new(),
             guards: Vec::new(),
             principal: None,
+            not_kept: Vec::new(),
             saw: 0,
             state,
         }

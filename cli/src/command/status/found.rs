@@ -162,6 +162,7 @@ impl Shown {
             "status": self.status,
             "runs": self.runs,
             "budgets": budgets.of_session(&self.session.state),
+            "not_kept": self.session.not_kept,
             "denied": self.session.state.session.denied.iter().map(|denied| json!({"tool": denied.tool, "times": denied.times})).collect::<Vec<_>>(),
             "older_policy": self.reload.as_ref().is_some_and(|reload| !reload.is_empty()),
             "older_skills": self.reload.as_ref().map(|reload| &reload.kept),

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::snapshot::Violation;
+use phasegate_runtime::snapshot::{NotKept, Violation};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
@@ -147,6 +147,12 @@ fn session(out: Output, shown: &Shown, found: &Found, full: bool) {
         let again = "denied again:".yellow();
         let (tool, times) = (denied.tool.bold(), denied.times);
         out.line(format_args!("  {again} the agent made the same call of {tool} {times} times since the last prompt"));
+    }
+    for NotKept { end, .. } in &session.not_kept {
+        let (more, level) = (end.changes.len().saturating_sub(1) + end.more, &end.level);
+        let first = end.changes.first().map(|change| change.path.as_str()).unwrap_or_default();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        out.line(format_args!("  not kept of a command, as the phase only reads: {}{more} ({level})", first.bold()));
     }
     budgets::print(out, &found.guarded.budgets.of_session(&session.state), "  ");
     waiting(out, shown, &found.shown, full);

@@ -155,7 +155,7 @@ fn lay(request: &Request, work: &Path, sockets: &str) -> Result<Vec<PathBuf>> {
     let shown = visible(request);
     let seen = opened(&shown)?;
     let caches = bound_caches(request)?;
-    let mut hidden = hide(work)?;
+    let mut hidden = hide(request, work)?;
     layers.iter().try_for_each(|layer| at(&layer.path).and_then(|()| layer.lay()))?;
     stays.iter().chain(&seen).try_for_each(|folder| at(&folder.path).and_then(|()| folder.bind_at(&folder.path)))?;
     let mut private: Vec<PathBuf> = layers.iter().map(|layer| layer.path.clone()).chain(hidden.clone()).collect();
@@ -218,8 +218,9 @@ fn at(folder: &Path) -> Result<()> {
     if folder.exists() { Ok(()) } else { fs::create_dir_all(folder).step(format!("make {}", folder.display())) }
 }
 
-/// Puts empty folders over those in which programs leave sockets and files for others.
-fn hide(work: &Path) -> Result<Vec<PathBuf>> {
+/// Puts empty folders over those in which programs leave sockets and files for others. At the level of overlays files in the
+/// temporary folder are seen: through a layer no socket leads out.
+fn hide(request: &Request, work: &Path) -> Result<Vec<PathBuf>> {
     let mut hidden = Vec::new();
     let mut stand_ins = Vec::new();
     for private in PRIVATE.iter().filter(|private| private.exists()) {
@@ -227,7 +228,11 @@ fn hide(work: &Path) -> Result<Vec<PathBuf>> {
         stand_ins.push(Opened::open(&folder)?);
         hidden.push(PathBuf::from(private.path));
     }
-    hidden.iter().zip(&stand_ins).try_for_each(|(target, source)| source.bind_at(target))?;
+    for (target, source) in hidden.iter().zip(&stand_ins) {
+        if request.level != Level::Overlay || seen_through(target, work).is_err() {
+            source.bind_at(target)?;
+        }
+    }
     for private in IN_MEMORY.iter().filter(|private| private.exists()) {
         let links = links_in(Path::new(private.path));
         mounts::file_system("tmpfs", private.path.as_ref(), &format!("mode={}", private.name))?;
@@ -238,6 +243,14 @@ fn hide(work: &Path) -> Result<Vec<PathBuf>> {
         let _ = DirBuilder::new().recursive(true).mode(0o700).create(runtime);
     }
     Ok(hidden)
+}
+
+/// Lays a layer over a private folder, of which nothing is told. That fails where something is mounted in it.
+fn seen_through(folder: &Path, work: &Path) -> Result<()> {
+    let private =
+        PRIVATE.iter().find(|private| folder == Path::new(private.path)).map_or("tmp", |private| private.name);
+    let scratch = work::folder_in(work, &format!("{private}-scratch"), 0o700)?;
+    Layer::over(folder, &work.join(private), &scratch)?.lay()
 }
 
 struct Link {

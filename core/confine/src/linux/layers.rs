@@ -69,6 +69,11 @@ impl Layer {
         Self::open(folder, folder, &upper, &scratch, ",volatile")
     }
 
+    /// A layer that is thrown away, whose parts are there.
+    pub(super) fn over(folder: &Path, upper: &Path, scratch: &Path) -> Result<Self> {
+        Self::open(folder, folder, upper, scratch, ",volatile")
+    }
+
     /// The layer of a cache. A cache that is not there yet is an empty one.
     pub(super) fn cache(cache: &Cache) -> Result<Self> {
         let part = |name: &str| work::folder_in(&cache.layer, name, 0o755);

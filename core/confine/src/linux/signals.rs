@@ -9,7 +9,7 @@ use std::process::Command;
 use nix::errno::Errno;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawnp};
 use nix::sys::signal::{SigSet, Signal, kill};
-use nix::sys::signalfd::SignalFd;
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -46,7 +46,7 @@ impl Signals {
         let mut set = SigSet::empty();
         PASSED.iter().chain(&[Signal::SIGCHLD, Signal::SIGTTOU]).for_each(|signal| set.add(*signal));
         set.thread_block().step("hold signals back")?;
-        Ok(Self(SignalFd::new(&set).step("read signals")?))
+        Ok(Self(SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC).step("read signals")?))
     }
 
     /// Starts a program from which no signal is held back, while this process goes on to hold them.

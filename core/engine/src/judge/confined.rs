@@ -7,9 +7,9 @@ use crate::analysis::SimpleCommand;
 use crate::command_view::does;
 use crate::decide::Line;
 use crate::decision::Confined;
-use crate::policy::{Mode, Phase, Skill, Unlisted};
+use crate::policy::{Mode, Phase, Policy, Skill, Unlisted};
 use crate::rendering;
-use crate::state::Run;
+use crate::state::{Run, State};
 use crate::tool::only_reads;
 
 /// What nobody can do confined: it is for another machine, and there the network ends at this one.
@@ -20,17 +20,22 @@ fn holds(skill: &Skill, run: &Run, phase: &Phase) -> bool {
     run.mode == Mode::Block && !skill.compat && skill.unlisted_in(phase).1 == Unlisted::ReadOnly
 }
 
+/// How lines are held now, where the state has a live run in a phase that holds them.
+#[must_use]
+pub fn holding(policy: &Policy, state: &State) -> Option<Confined> {
+    state.live_runs().find_map(|run| {
+        let skill = policy.skill_version(&run.skill, &run.version)?;
+        let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
+        holds(skill, run, phase).then(|| Confined { says: rendering::not_kept(&skill.name, phase) })
+    })
+}
+
 impl SkillCall<'_> {
-    /// How the shell is to run the call, by what a run says of it; `None`: as without a guard.
+    /// How the shell is to run the call, by what a run says of it; `None`: as without a guard. What is known to read runs so:
+    /// held, it would not see what other programs have in the temporary folder, and reach none of their sockets.
     pub(crate) fn confinement(&self, run: &Run, line: Line) -> Option<Confined> {
-        let phase = self.present(run).filter(|phase| holds(self.skill, run, phase))?;
-        let network = match line {
-            Line::Confined => false,
-            // What is known to read may be known wrongly, and may ask a server.
-            Line::Unlisted if only_reads(self.labels()) => true,
-            _ => return None,
-        };
-        Some(Confined { network, says: rendering::not_kept(&self.skill.name, phase) })
+        let phase = self.present(run).filter(|_| line == Line::Confined)?;
+        Some(Confined { says: rendering::not_kept(&self.skill.name, phase) })
     }
 }
 

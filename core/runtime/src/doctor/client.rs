@@ -10,7 +10,7 @@ use phasegate_adapter::{Adapter, ExamineRequest, Examined, Finding, InstallReque
 use phasegate_core::policy::Mode;
 
 use super::request::Asked;
-use super::{bridge, modules, unguarded_session};
+use super::{bridge, modules, shell, unguarded_session};
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::deadline::try_within;
 use crate::locations::Locations;
@@ -72,6 +72,8 @@ pub(super) fn examine(
         let own = (installed && unguarded.is_none()).then(|| bridge::examine(locations, project, adapter));
         examined.findings.extend(unguarded.into_iter().chain(own));
     }
+    let of_shell = adapter.shell().map(|of| shell::examine(of, locations, project, &request.install, asked));
+    examined.findings.extend(of_shell);
     examined.findings.extend(modules::examine(locations, project, adapter));
     examined.findings.insert(0, what);
     if folder != project.root {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use phasegate_adapter::Adapter;
 
+use crate::client_shell::ShellProbe;
+
 /// What the doctor looks at besides the project.
 #[derive(Clone)]
 pub struct Asked<'a> {
@@ -14,6 +16,8 @@ pub struct Asked<'a> {
     pub command: String,
     /// The folder that it stands in: what a client that is started there loads matters.
     pub start: PathBuf,
+    /// What finds out how this program can hold lines as a client's shell.
+    pub shell_probe: Option<ShellProbe>,
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
 }

@@ -1,15 +1,18 @@
 //! The client's shell: whether it can hold a line, what it is told of the lines that were let through, and what came of them.
 
+use std::io;
+
 use phasegate_adapter::Problem;
 use phasegate_config::Confine;
 use phasegate_core::event::Outcome as End;
 use phasegate_core::tool::{BASH, SHELL};
-use phasegate_core::{Code, Decision, Effect, Event, EventKind};
+use phasegate_core::{Code, Effect, Event, EventKind, Outcome, holding};
 use serde_json::Value;
 
 use super::Driver;
 use crate::alarm::{Alarm, Past};
-use crate::client_shell::{LineEnd, Mark, Meeting, Ticket};
+use crate::bounds::{self, MAX_SETTINGS_BYTES};
+use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket};
 use crate::snapshot::{NotKept, SessionChange};
 
 impl Driver<'_> {
@@ -23,13 +26,19 @@ impl Driver<'_> {
         if self.loaded.own.snapshot.settings.confine == Confine::Off || !self.store.is_on_disk() {
             return None;
         }
+        // Below another client's process its mark may be found too, and its shell be another.
+        let client = self.loaded.own.snapshot.clients.last().copied()?;
         let locations = &self.runtime.locations;
-        if let Some(known) = Meeting::of_client_above(&locations.state) {
-            return Some(known);
+        let meeting = Meeting::of(&locations.state, client);
+        let mark = meeting.mark();
+        if mark.is_some() || !self.is_shell {
+            return Some((meeting, mark?));
         }
-        let client = self.loaded.own.snapshot.clients.last().copied().filter(|_| self.is_shell)?;
-        let (meeting, mark) =
-            (Meeting::of(&locations.state, client), self.runtime.shell_probe?(locations, &self.project.root));
+        let mark = if self.is_sandboxed() {
+            Mark { level: None, refused: "the client runs lines in a sandbox of its own".to_owned() }
+        } else {
+            self.runtime.shell_probe?(locations, &self.project.root)
+        };
         match meeting.write_mark(&mark) {
             Ok(()) => Some((meeting, mark)),
             Err(error) => {
@@ -37,6 +46,20 @@ impl Driver<'_> {
                 None
             }
         }
+    }
+
+    /// Whether the client's settings have it run lines in a sandbox of its own.
+    fn is_sandboxed(&self) -> bool {
+        let clients = &self.runtime.platforms.places().clients;
+        let client = clients.iter().find(|client| Some(client.adapter.id()) == self.client.as_deref());
+        let Some((adapter, shell)) = client.and_then(|client| Some((client.adapter, client.adapter.shell()?))) else {
+            return false;
+        };
+        let files = adapter.installer().places().settings_files(&self.project.root, &self.runtime.locations.home);
+        files
+            .iter()
+            .filter_map(|file| bounds::read(file, MAX_SETTINGS_BYTES).ok())
+            .any(|text| shell.is_sandboxed(&text))
     }
 
     /// Notes in a shell call whether its line can be held.
@@ -50,60 +73,51 @@ impl Driver<'_> {
         }
     }
 
-    /// Leaves for the shell what was decided of its line, once the call is let through.
+    /// Tells the shell where the session stands after an event, and what was decided of its line, if the call is let through.
     ///
     /// # Errors
     ///
-    /// The line must be held, and the shell cannot be told so.
-    pub(super) fn tell_shell(&mut self, event: &Event, decision: Option<&Decision>) -> Result<(), Problem> {
-        // A call that is asked about may run, once a person says so.
-        let runs = decision.is_none_or(|decision| decision.effect != Effect::Deny);
-        let EventKind::ToolCall { id, input, .. } = &event.kind else { return Ok(()) };
-        if !runs || !is_shell_line(event) {
-            return Ok(());
-        }
-        let Some((meeting, mark)) = self.meeting() else { return Ok(()) };
-        let ticket = Ticket {
-            line: input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            session: self.session.clone(),
-            call: id.clone(),
-            root: self.project.root.clone(),
-            level: mark.level.unwrap_or_default(),
-            confined: decision.and_then(|decision| decision.confined.as_deref().cloned()),
-        };
-        let Err(error) = meeting.leave(&ticket) else { return Ok(()) };
-        if ticket.confined.is_none() {
-            tracing::warn!("the client's shell cannot be told of a line: {error}");
-            return Ok(());
-        }
-        Err(self.note_problem(
-            event.to_value(),
-            Problem::new(
-                Code::StateUnreadable,
-                format!("the client's shell cannot be told to keep no change: {error}"),
-            ),
-        ))
+    /// Lines must be held, and the shell cannot be told so.
+    pub(super) fn tell_shell(&mut self, event: &Event, outcome: &Outcome) -> Result<(), Problem> {
+        let Some((meeting, _)) = self.meeting().filter(|(_, mark)| mark.level.is_some()) else { return Ok(()) };
+        let mut after = self.state.clone();
+        outcome.apply_to(&mut after);
+        let over = matches!(event.kind, EventKind::SessionEnd {});
+        let confined = holding(&self.loaded.own.policy, &after).filter(|_| !over);
+        let standing = confined.map(|confined| Standing { root: self.project.root.clone(), confined });
+        let told =
+            meeting.stand(&self.session, standing.as_ref()).and_then(|()| self.leave_ticket(&meeting, event, outcome));
+        let Err(error) = told else { return Ok(()) };
+        let why = format!("the client's shell cannot be told which lines keep no change: {error}");
+        Err(self.note_problem(event.to_value(), Problem::new(Code::StateUnreadable, why)))
     }
 
-    /// Takes up what came of a line; and takes back what did not run.
+    fn leave_ticket(&self, meeting: &Meeting, event: &Event, outcome: &Outcome) -> io::Result<()> {
+        let decision = outcome.decision.as_ref();
+        let EventKind::ToolCall { id, input, .. } = &event.kind else { return Ok(()) };
+        let confined = decision.and_then(|decision| decision.confined.as_deref().cloned());
+        // A call that is asked about may run, once a person says so.
+        let denied = decision.is_some_and(|decision| decision.effect == Effect::Deny);
+        if denied || !is_shell_line(event) || (confined.is_none() && meeting.standing().is_none()) {
+            return Ok(());
+        }
+        let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (session, root) = (self.session.clone(), self.project.root.clone());
+        meeting.leave(&Ticket { line, session, call: id.clone(), root, confined })
+    }
+
+    /// Takes up what came of a line, and finds one that should have been held and ran elsewhere.
     pub(super) fn hear_of_shell(&mut self, event: &Event) {
-        let (id, launched) = match &event.kind {
-            EventKind::ToolResult { id: Some(id), outcome, .. } => (Some(id), *outcome == Some(End::Launched)),
-            EventKind::Prompt { .. } | EventKind::SessionEnd {} if event.subagent().is_none() => (None, false),
-            _ => return,
-        };
-        let Some((meeting, _)) = self.meeting().filter(|_| !launched) else { return };
-        let Some(id) = id else {
-            meeting.withdraw(&self.session, None);
+        let EventKind::ToolResult { id: Some(id), outcome, exit_code, .. } = &event.kind else { return };
+        if *outcome == Some(End::Launched) {
             return;
-        };
+        }
+        let Some((meeting, _)) = self.meeting() else { return };
         if let Some(end) = meeting.take_report::<LineEnd>(id).filter(|end| !end.changes.is_empty()) {
             self.loaded.own.change(SessionChange::NotKept(NotKept { call: id.clone(), end }));
         }
-        let ran = matches!(&event.kind, EventKind::ToolResult { outcome: Some(End::Ok | End::Failed), exit_code, .. }
-            if exit_code.is_some());
-        let held = meeting.withdraw(&self.session, Some(id));
-        if held && ran {
+        let ran = matches!(outcome, Some(End::Ok | End::Failed)) && exit_code.is_some();
+        if meeting.withdraw(&self.session, id) && ran && !meeting.take_other() {
             self.keep(vec![Alarm::new(&self.session, Past::NotHeld, id)]);
         }
     }

@@ -1,0 +1,125 @@
+//! The program as the shell of a client: this test is the client, which asks its hook and then starts its shell.
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr, reason = "a test that can show nothing here says why")]
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::support::{Reply, World, reply};
+
+const LOOK: &str = "
+skill: look
+start: [session]
+phases:
+  look:
+    do: look at what is there
+    allowed: [Read]
+    unlisted: read_only
+";
+
+/// A world in which a phase only reads and the program is the client's shell; `None` where no level holds a line.
+fn world(config: &str) -> Option<World> {
+    let world = World::unguarded().with_client();
+    world.write(".phasegate/config.yaml", &format!("mode: block\n{config}"));
+    world.write(".phasegate/skills/look.yaml", LOOK);
+    fs::create_dir(world.shell().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_phasegate"), world.shell()).unwrap();
+    let probe = world.phasegate(&["confine", "probe"]).output().unwrap();
+    if probe.status.code() != Some(0) {
+        eprintln!("no level works here: {}", String::from_utf8_lossy(&probe.stdout));
+        return None;
+    }
+    world.start("s");
+    Some(world)
+}
+
+fn asked(world: &World, id: &str, line: &str) -> Reply {
+    reply(&world.call("s", id, "Bash", json!({"command": line})))
+}
+
+/// What the client writes around a line.
+fn envelope(line: &str) -> String {
+    format!(
+        "\\builtin shopt -u extglob && eval '{}' < /dev/null && pwd -P >| /tmp/claude-0-cwd",
+        line.replace('\'', r#"'"'"'"#)
+    )
+}
+
+fn run(world: &World, text: &str) -> Output {
+    let mut shell = Command::new(world.shell());
+    shell.args(["-c", text]).current_dir(world.root()).env_clear().envs(world.variables()).output().unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Tells the hook that a line ended with this status.
+fn ended(world: &World, id: &str, line: &str, status: i32) -> Output {
+    let error = format!("Exit code {status}");
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": id, "error": error});
+    world.frame("s", "PostToolUseFailure", fields)
+}
+
+fn status(world: &World) -> Value {
+    serde_json::from_str(&world.run(&["--json", "status"], 0)).unwrap()
+}
+
+#[test]
+fn a_line_that_is_not_known_to_read_runs_and_nothing_of_it_stays() {
+    let Some(world) = world("") else { return };
+    let line = "echo 'a b' > new; cat new";
+    assert_eq!(asked(&world, "c1", line), Reply::Silent);
+    let output = run(&world, &envelope(line));
+    let told = told(&output);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(73), b"a b\n".as_slice()), "{told}");
+    assert!(told.starts_with("not kept: A new\nphasegate: Phase look of skill look only reads"), "{told}");
+    assert!(told.contains("Now: look at what is there."), "{told}");
+    assert!(!world.root().join("new").exists());
+    ended(&world, "c1", line, 73);
+    let status = status(&world);
+    let session = &status["sessions"][0];
+    assert!(session["not_kept"][0]["end"]["changes"][0]["path"].as_str().unwrap().ends_with("/new"), "{session}");
+    assert_eq!(status.get("alarms"), None, "{status}");
+}
+
+#[test]
+fn a_line_without_a_ticket_is_held_as_long_as_the_phase_holds_lines() {
+    let Some(world) = world("") else { return };
+    assert_eq!(asked(&world, "c1", "make"), Reply::Silent);
+    assert_eq!(asked(&world, "c2", "ls"), Reply::Silent);
+    let output = run(&world, &envelope("echo x > rewritten"));
+    assert_eq!(output.status.code(), Some(73), "{}", told(&output));
+    assert!(told(&output).contains("in a terminal of their own"), "{}", told(&output));
+    // A line that waits for a person's yes is held after the next prompt too.
+    world.frame("s", "UserPromptSubmit", json!({"prompt": "go on"}));
+    let told = told(&run(&world, &envelope("make")));
+    assert!(!told.contains("in a terminal of their own"), "{told}");
+    assert_eq!(run(&world, &envelope("ls")).status.code(), Some(0));
+    world.frame("s", "SessionEnd", json!({"reason": "exit"}));
+    assert_eq!(run(&world, &envelope("echo x > mine")).status.code(), Some(0));
+    assert!(world.root().join("mine").exists() && !world.root().join("rewritten").exists());
+}
+
+#[test]
+fn a_held_line_that_ran_elsewhere_is_an_alarm() {
+    let Some(world) = world("") else { return };
+    let line = "echo x > new";
+    assert_eq!(asked(&world, "c1", line), Reply::Silent);
+    ended(&world, "c1", line, 1);
+    let alarms = status(&world)["alarms"].to_string();
+    assert!(alarms.contains("not_held"), "{alarms}");
+    assert!(matches!(asked(&world, "c2", line), Reply::Denied(why) if why.contains("ran-unguarded")));
+}
+
+#[test]
+fn what_needs_the_network_is_denied_and_so_is_everything_where_the_config_says_so() {
+    let Some(world) = world("") else { return };
+    for line in ["git push", "curl https://example.org", "make && git push"] {
+        assert!(matches!(asked(&world, "c1", line), Reply::Denied(_)), "{line}");
+    }
+    let off = self::world("confine: off\n").unwrap();
+    assert!(matches!(asked(&off, "c1", "make"), Reply::Denied(_)));
+}
