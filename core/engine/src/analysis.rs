@@ -279,6 +279,10 @@ pub struct SimpleCommand {
     /// Whether it changes something that is no file that it names: the repository's own data, a service, a process.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub besides: bool,
+    /// Whether it only looks into a database, and makes at most files beside it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub looks: bool,
     /// Whether nothing is known of its program, by its bare name, and nothing is registered of it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unheard: bool,

@@ -13,6 +13,7 @@ use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use self::effects::GENTLE;
 pub use self::effects::WORDS;
+pub(crate) use self::effects::mentions;
 use self::effects::{Effects, Seen, bounded};
 use self::names::Names;
 pub(crate) use self::names::of_server;
@@ -112,7 +113,7 @@ impl Words {
         }
         let (variables, more_variables) = (self.variables.as_slice(), self.more_variables);
         let (program, options) = (program(command), self.options.value());
-        let seen = Seen { command, program, operands, words, options, variables, more_variables };
+        let seen = Seen { command, program, operands, words, plain: None, options, variables, more_variables };
         let tests = Value::Bool(only_tests(command));
         Effects::of(&seen).with("send", &sends(command)).with("test", &tests)
     }

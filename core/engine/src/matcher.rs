@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::effect::DOES;
 use self::effect::{among, does, does_alone};
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::builtin_tools::is_builtin;
@@ -19,6 +18,7 @@ use crate::glob::{Glob, text_fits};
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
 use crate::words;
+pub use crate::words::DOES;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -125,12 +125,20 @@ pub fn effect_in_words(word: &str) -> String {
         "lint" => "a linter",
         "vcs" => "a switch, pull or stash of git",
         "install" => "an installation of packages",
+        "build" => "a build",
         "test" => "a run of tests",
         "push" => "a push",
         "push_tag" => "a push of a tag",
         "force_push" => "a forced push",
         "tag" => "a new tag",
         "retag" => "another kind of tag",
+        "commit" => "a commit",
+        "plumbing" => "a change of git's index or refs past `git add` and `git commit`",
+        "remotes" => "a change of where a push goes",
+        "push_settings" => "a setting that changes what a push does",
+        "version" => "a change of the version by its program",
+        "backup" => "a whole dump into a file",
+        "partial_dump" => "a dump that leaves data out",
         "publish" => "a publication",
         "deploy" => "a deployment",
         "migrate" => "a migration",
@@ -320,7 +328,12 @@ fn call(test: &CallTest) -> String {
     };
     let matcher = &test.matcher;
     if commands_alone(matcher).is_some() {
-        format!("a {ending} run of {}", line(matcher))
+        let text = line(matcher);
+        let done = matcher.commands.iter().all(|command| command.starts_with(DOES)).then(|| text.split_once(' '));
+        match done.flatten() {
+            Some(("a" | "an", what)) => format!("a {ending} {what}"),
+            _ => format!("a {ending} run of {text}"),
+        }
     } else if matcher.tool == ToolPattern::Any && (!matcher.paths.is_empty() || matcher.invokes.is_some()) {
         match by_agent(matcher) {
             Some(By { what, who }) => format!("a {ending} call of {who} that {}", shortened(&what)),

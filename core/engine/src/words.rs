@@ -13,6 +13,9 @@ use crate::redacted::Fit;
 pub(crate) const SYSTEM_FOLDERS: [&str; 6] =
     ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
+/// What stands before a word for what a command does, in the place of the words of a command.
+pub const DOES: &str = "does:";
+
 /// Whether a command has the words of a pattern. `*` as a word stands for any words, also none; inside a word it stands
 /// for any characters.
 ///
@@ -290,9 +293,12 @@ pub fn sample(pattern: &str) -> Option<SimpleCommand> {
 }
 
 /// A command that a pattern selects, with nothing for what a star inside a word stands for; `None` where that is no plain
-/// command.
+/// command, or a word for what commands do.
 #[must_use]
 pub fn shortest(pattern: &str) -> Option<SimpleCommand> {
+    if pattern.starts_with(DOES) {
+        return None;
+    }
     let words: Vec<String> = pattern.split_whitespace().map(|word| word.replace('*', "")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
     sample(&words.join(" ")).filter(|command| fits(command, pattern) == Fit::Yes)
@@ -322,6 +328,7 @@ pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
         because: None,
         network: false,
         besides: false,
+        looks: false,
         unheard: false,
         obeyed: false,
     }

@@ -281,6 +281,7 @@ pub(crate) fn engine_command(
         because: None,
         network: false,
         besides: false,
+        looks: false,
         unheard: false,
         obeyed: false,
     }

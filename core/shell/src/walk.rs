@@ -66,6 +66,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) unnamed: bool,
     /// Whether the current command changes something that is no file that it names.
     pub(crate) besides: bool,
+    /// Whether the command only looks into a database.
+    pub(crate) looks: bool,
     /// Whether nothing is known of the current command's program.
     pub(crate) unheard: bool,
     /// Whether a program reads files whose names it makes while it runs.
@@ -145,6 +147,7 @@ impl<'t> Walk<'t> {
             defining: Vec::new(),
             unnamed: false,
             besides: false,
+            looks: false,
             unheard: false,
             computed: false,
             network: false,
@@ -303,6 +306,7 @@ impl<'t> Walk<'t> {
         // What talks to another machine and changes something does more than write a file.
         let elsewhere = command.network && matches!(command.verdict, Verdict::Write | Verdict::Send) && !self.unnamed;
         command.besides = std::mem::take(&mut self.besides) || elsewhere;
+        command.looks = std::mem::take(&mut self.looks);
         command.unheard = std::mem::take(&mut self.unheard);
         command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();
@@ -408,6 +412,7 @@ impl<'t> Walk<'t> {
         self.worst = mark.worst.clone();
         (self.unnamed, self.besides) = (mark.unnamed, mark.besides);
         (self.computed, self.asking) = (mark.computed, mark.asking);
+        self.looks = false;
     }
 
     /// The commands noted so far.

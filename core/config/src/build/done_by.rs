@@ -12,7 +12,7 @@ use super::builder::Builder;
 use super::matcher;
 use crate::node::Node;
 use crate::report::Finding;
-use crate::source::{ConditionSource, MatcherObject, MatcherSource, Matchers, PhaseSource};
+use crate::source::{ConditionSource, MatcherObject, MatcherSource, Matchers, PathSource, PhaseSource};
 
 /// The phase with lines and evidence that are the subagent's, where they name no agent.
 pub(super) fn lowered(source: &PhaseSource) -> Cow<'_, PhaseSource> {
@@ -55,8 +55,11 @@ pub(super) fn start(builder: &mut Builder<'_>, kind: &str, node: &Node) -> Vec<M
         let finding = Finding::error(Code::ConfigValue, node.span, message);
         builder.findings.push(finding.suggest("name the type, or remove `done_by`"));
     }
-    let object =
-        MatcherObject { starts: Some(kind.to_owned()), agent: Some("main".to_owned()), ..MatcherObject::default() };
+    let object = MatcherObject {
+        starts: Some(PathSource::One(kind.to_owned())),
+        agent: Some("main".to_owned()),
+        ..MatcherObject::default()
+    };
     matcher::each(builder, &MatcherSource::Object(Box::new(object)), node)
 }
 

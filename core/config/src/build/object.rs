@@ -13,13 +13,13 @@ use super::builder::{Builder, child};
 use super::pattern::pattern;
 use crate::node::{Node, Span};
 use crate::report::Finding;
-use crate::source::{ArgSource, CommandSource, MatcherObject};
+use crate::source::{ArgSource, CommandSource, MatcherObject, PathSource};
 use crate::suggestion::{closest, did_you_mean, listed};
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
 
-/// Builds the matchers of an object: one for each name under `tool`, each without what is excepted.
+/// Builds the matchers of an object: one for each name under `tool`, `skill` or `starts`, each without what is excepted.
 pub(super) fn matchers(
     builder: &mut Builder<'_>,
     source: &MatcherObject,
@@ -48,12 +48,13 @@ pub(super) fn matchers(
     };
     let paths = accesses(builder, source, node);
     let agent = source.agent.as_deref().map(agent_test);
-    let invokes = invocation(builder, source, node);
-    let (Some(args), Some(commands), Some(paths), Some(invokes)) = (args, commands, paths, invokes) else {
+    let invoked = invocations(builder, source, node);
+    let (Some(args), Some(commands), Some(paths), Some(invoked)) = (args, commands, paths, invoked) else {
         return Vec::new();
     };
     let mut matchers = Vec::new();
-    for name in tools.split('|').map(str::trim) {
+    let names = tools.split('|').map(str::trim);
+    for (name, invokes) in names.flat_map(|name| invoked.iter().map(move |invokes| (name, invokes))) {
         let found = pattern(builder, name, child(node, "tool").span);
         let Some((tool, from_name)) = found else { continue };
         let Some(server) = server(builder, source, from_name, child(node, "server").span) else { continue };
@@ -92,8 +93,8 @@ fn server(
     }
 }
 
-/// What the calls invoke; `None` after a mistake.
-fn invocation(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Option<Box<Invocation>>> {
+/// What the calls invoke, one of these; `None` after a mistake.
+fn invocations(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> Option<Vec<Option<Box<Invocation>>>> {
     match (&source.skill, &source.starts) {
         (Some(_), Some(_)) => {
             let message = "no call gives the text of a skill and starts a subagent at once";
@@ -101,9 +102,11 @@ fn invocation(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) ->
             builder.findings.push(finding.suggest("write two lines, one with `skill` and one with `starts`"));
             None
         }
+        (None, None) => Some(vec![None]),
         (skill, agent) => {
-            let skill = skill.clone().map(Invocation::Skill);
-            Some(skill.or_else(|| agent.clone().map(Invocation::Agent)).map(Box::new))
+            let skills = skill.iter().flat_map(PathSource::each).cloned().map(Invocation::Skill);
+            let agents = agent.iter().flat_map(PathSource::each).cloned().map(Invocation::Agent);
+            Some(skills.chain(agents).map(|one| Some(Box::new(one))).collect())
         }
     }
 }
@@ -278,8 +281,10 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         Access::Write | Access::Remove => format!("writes {}", test.pattern),
         Access::Execute => format!("executes {}", test.pattern),
     }));
-    parts.extend(source.skill.iter().map(|name| format!("invokes the skill {name}")));
-    parts.extend(source.starts.iter().map(|kind| format!("starts the subagent {kind}")));
+    parts.extend(matcher.invokes.as_deref().map(|invoked| match invoked {
+        Invocation::Skill(name) => format!("invokes the skill {name}"),
+        Invocation::Agent(kind) => format!("starts the subagent {kind}"),
+    }));
     parts.extend(source.agent.iter().map(|agent| format!("agent {agent}")));
     let except: Vec<&str> = matcher.except.iter().map(|other| other.text.as_str()).collect();
     parts.extend((!except.is_empty()).then(|| format!("except {}", except.join(" or "))));

@@ -152,7 +152,6 @@ fn start(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<S
 
 fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<ToolNote>, Vec<Span>) {
     let mut notes = Vec::new();
-    let mut spans = Vec::new();
     for (pattern, tool) in &source.tools {
         let span = node.entry(pattern).map_or(node.span, |entry| entry.key_span);
         let labels_at = child(child(node, pattern), "labels");
@@ -172,12 +171,13 @@ fn tools(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<T
             };
             builder.findings.push(finding);
         }
-        let matcher: Option<Matcher> = pattern::from_pattern(builder, pattern, span);
-        let Some(matcher) = matcher else { continue };
-        notes.push(ToolNote { matcher, labels: tool.labels.iter().cloned().collect() });
-        spans.push(span);
+        for name in pattern.split('|') {
+            let Some(matcher) = pattern::from_pattern(builder, name.trim(), span) else { continue };
+            notes.push((ToolNote { matcher, labels: tool.labels.iter().cloned().collect() }, span));
+        }
     }
-    (notes, spans)
+    notes.sort_by(|(one, _), (other, _)| one.matcher.text.cmp(&other.matcher.text));
+    notes.into_iter().unzip()
 }
 
 /// The facts, after a check of their names.

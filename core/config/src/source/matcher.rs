@@ -51,14 +51,12 @@ pub struct MatcherObject {
     /// A path that the call must run, in the same form.
     #[serde(default)]
     pub executes: Option<PathSource>,
-    /// The client's skill whose text the call gives the agent, by name, in whatever way the platform does it; `*` stands for any characters.
+    /// The client's skill whose text the call gives the agent, by name, in whatever way the platform does it; `*` stands for any characters. Or a list of such names.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub skill: Option<String>,
-    /// The type of the subagent that the call starts; `*` stands for any characters.
+    pub skill: Option<PathSource>,
+    /// The type of the subagent that the call starts; `*` stands for any characters. Or a list of such types.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub starts: Option<String>,
+    pub starts: Option<PathSource>,
     /// The calling agent: `main` for the main agent, `subagent` for any subagent, or the type of a subagent.
     #[serde(default)]
     pub agent: Option<String>,

@@ -69,7 +69,7 @@ pub struct SkillSource {
     /// The MCP servers whose tools a bare name allows.
     #[serde(default)]
     pub servers: Vec<String>,
-    /// Labels and sample arguments of tools, by pattern.
+    /// Labels of tools, by pattern: a name, several (`a|b`), or a prefix (`simulate_*`).
     #[serde(default)]
     pub tools: BTreeMap<String, ToolSource>,
     /// Groups of files for this skill, by name. `"@NAME"` stands for one wherever a path stands.

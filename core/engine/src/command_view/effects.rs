@@ -3,11 +3,12 @@
 //! A block of the table has the names of programs and below them rows: what the words of the command must be, and after ` = `
 //! what it does then. A part of a row holds surely, not, or in doubt, as its words are known:
 //!
-//! * `push`: the next operand; `*` stands in it for any letters. `pr|mr`: one of these.
+//! * `push`: the next operand; `*` stands in it for any letters. `pr|mr`: one of these. `^pr|mr`: none of these.
+//! * `;`: no more operands. `+-m|--file`: these options take the word after them, and all others none.
 //! * `-f|--force`: an option. `$GIT_*`: a variable of its environment.
 //! * `~+*`: any word that is so. `=+*`: any word that is surely so.
 //! * `%-q|--quiet`: no other options are given than these.
-//! * `!` before one of these: it is not there. Nothing: any words.
+//! * `!` before one of these: it is not there. `?`: where it is there, the row is in doubt. Nothing: any words.
 //!
 //! `runs` says that a program stands among the words, which is looked up in its turn; `runs_first`, that it is the first of them.
 //! Of a program that is not known, a row counts that has two parts or more, or that says what it works on.
@@ -17,22 +18,28 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use phasegate_rules::{Piece, Truth, Value};
+use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use super::options::{Options, takes_value};
 use crate::analysis::{SimpleCommand, Verdict, Word};
 use crate::glob::text_fits;
+use crate::words::is_plain_but;
 
 const TABLE: &str = include_str!("../../programs/effects.txt");
 /// What may stand between a launcher and the program that it runs.
 const LEADING: [&str; 10] = ["exec", "run", "-m", "dlx", "x", "tool", "--", "-y", "--yes", "--no-install"];
+/// Programs that run the text after an option that ends with `c`.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 const RUNS: &str = "runs";
 const RUNS_FIRST: &str = "runs_first";
 const READ: &str = "read";
 const OPERATE: &str = "operate";
 const PRINT_SECRET: &str = "print_secret";
+const DATABASE: &str = "database";
+/// What stands for the end of the operands.
+const END: &str = ";";
 /// The words for what a command does, as `docs/admission-rules.md` explains them.
-pub const WORDS: [&str; 21] = [
+pub const WORDS: [&str; 28] = [
     "read",
     "send",
     "push",
@@ -40,19 +47,26 @@ pub const WORDS: [&str; 21] = [
     "force_push",
     "remove_ref",
     "push_settings",
+    "remotes",
+    "commit",
+    "plumbing",
     "tag",
     "retag",
+    "version",
     "publish",
     "deploy",
     "operate",
     "request",
     "migrate",
-    "database",
+    DATABASE,
+    "backup",
+    "partial_dump",
     "print_secret",
     "format",
     "lint",
     "vcs",
     "install",
+    "build",
     "test",
 ];
 /// The most words of a command that are looked at for its subcommands; what follows may be any.
@@ -70,8 +84,19 @@ fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
     blocks().find_map(|(names, rows)| Some((names.split_whitespace().find(|one| *one == name)?, rows)))
 }
 
+/// Whether a text that was not read as a line of the shell has a word of a program that may do this.
+pub(crate) fn mentions(text: &str, effect: &str) -> bool {
+    let may = |rows: &str| rows.lines().filter_map(|row| row.split_once("= ")).any(|(_, words)| words.contains(effect));
+    let of_name = |letter: char| letter.is_alphanumeric() || ['-', '_', '.'].contains(&letter);
+    let mut names = text.split(|letter| !of_name(letter)).map(str::to_ascii_lowercase);
+    effect == "test"
+        || effect == "send"
+        || names.any(|name| rows_of(name.trim_end_matches(".exe")).is_some_and(|(_, rows)| may(rows)))
+}
+
 /// What is no harm: it is taken for granted only where the program surely does it and nothing else.
-pub(super) const GENTLE: [&str; 7] = ["read", "format", "lint", "vcs", "install", "test", "tag"];
+pub(super) const GENTLE: [&str; 11] =
+    ["read", "format", "lint", "vcs", "install", "build", "test", "commit", "tag", "version", "backup"];
 
 /// A command, as rows of the table see it.
 pub(super) struct Seen<'a> {
@@ -81,6 +106,8 @@ pub(super) struct Seen<'a> {
     pub(super) operands: Vec<Value<'a>>,
     /// All words after the program.
     pub(super) words: Vec<Value<'a>>,
+    /// Them without the values of its options, where it is known which take one.
+    pub(super) plain: Option<Vec<Value<'a>>>,
     /// Its options, as a set.
     pub(super) options: Value<'a>,
     /// The names of the variables in its environment that the line gives.
@@ -98,7 +125,7 @@ impl Effects {
         let mut effects = Self::default();
         let (name, most) = match seen.program {
             Value::Text(name) => (Some(name), Truth::Yes),
-            Value::Maybe(name) => (Some(name), Truth::Unknown),
+            Value::Maybe(name) => (Some(name), if seen.is_named_in_full() { Truth::Yes } else { Truth::Unknown }),
             _ => (None, Truth::Unknown),
         };
         let own = name.and_then(rows_of).map(|(_, rows)| rows);
@@ -114,9 +141,13 @@ impl Effects {
             effects.0.insert(READ, Truth::Yes);
         } else if runs.is_some() || (own.is_none() && seen.command.verdict >= Verdict::Execute) {
             effects.take_inner(seen, runs.unwrap_or(Truth::Unknown));
+            effects.take_scripts(seen);
             if first.is_some() {
                 effects.take_all(&seen.inner(1, &Options::of(seen.command)));
             }
+        }
+        if seen.command.looks {
+            effects.0.remove(DATABASE);
         }
         effects
     }
@@ -184,6 +215,39 @@ impl Effects {
         }
     }
 
+    /// What the programs may do that stand in a text that a shell among the words runs: `docker exec db sh -c "psql"`.
+    fn take_scripts(&mut self, seen: &Seen<'_>) {
+        let is_shell = |word: &Value<'_>| matches!(word, Value::Text(text) if SHELLS.contains(text));
+        let option =
+            |word: &Value<'_>| matches!(word, Value::Text(text) if text.starts_with('-') && text.ends_with('c'));
+        let shell = seen.words.iter().position(is_shell).unwrap_or(seen.words.len());
+        let words = seen.words.iter().skip(shell);
+        let outer = Options::of(seen.command);
+        for (_, word) in words.clone().zip(words.skip(1)).filter(|(before, _)| option(before)) {
+            let (text, more) = match word {
+                Value::Text(text) => (*text, None),
+                Value::Shape(Shape { pieces: [Piece::Text(start), ..], .. }) => (start.as_str(), Some(Value::Unknown)),
+                _ => continue,
+            };
+            let all = text.split([' ', '\n', ';', '&', '|', '(', ')']).filter(|word| !word.is_empty());
+            let all: Vec<&str> = all.take(MAX_OPERANDS).collect();
+            for (at, name) in all.iter().enumerate() {
+                let Some((name, rows)) = rows_of(name.rsplit_once('/').map_or(*name, |(_, last)| last)) else {
+                    continue;
+                };
+                let words: Vec<Value<'_>> =
+                    all.iter().skip(at.saturating_add(1)).map(|word| Value::Text(word)).chain(more.clone()).collect();
+                let options = Value::set(words.iter().cloned());
+                let operands = bounded(words.iter());
+                let inner = Seen { program: Value::Text(name), operands, words, options, ..seen.inner(0, &outer) };
+                let mut found = Self::default();
+                found.take(Some(rows), &inner, Truth::Unknown);
+                found.0.retain(|word, _| ![RUNS, RUNS_FIRST, READ].contains(word));
+                found.0.into_keys().for_each(|word| self.add(word, Truth::Unknown));
+            }
+        }
+    }
+
     /// Adds a word that a value says: what is neither true nor false is in doubt.
     pub(super) fn with(mut self, word: &'static str, says: &Value<'_>) -> Self {
         match says {
@@ -220,32 +284,70 @@ impl<'a> Seen<'a> {
             program: Value::Unknown,
             operands: bounded(self.words.iter().skip(at)),
             words: self.words.iter().skip(at).cloned().collect(),
+            plain: None,
             options: options.value(),
             variables: self.variables,
             more_variables: self.more_variables,
         }
     }
 
+    /// Whether its program is the project's own that the table names by its path, such as `bin/rails`.
+    fn is_named_in_full(&self) -> bool {
+        let Some(Word::Known(written)) = self.command.words.first() else { return false };
+        written.contains('/') && rows_of(written).is_some() && is_plain_but(self.command, true)
+    }
+
     fn holds(&self, pattern: &str) -> Truth {
+        let Some(values) = pattern.split_whitespace().find_map(|token| token.strip_prefix('+')) else {
+            return self.fits(pattern, &self.operands);
+        };
+        let first = pattern.split_whitespace().next().filter(|token| is_operand(token));
+        if first.is_some_and(|first| stands(&[first], &self.operands, false) == Truth::No) {
+            return Truth::No;
+        }
+        let plain = without_values(&self.words, values);
+        // A word of its own behind each option: what follows is no value of it.
+        let word = |value: &Value<'_>| match value {
+            Value::Text(text) => [Word::Known((*text).to_owned()), Word::Known(String::new())],
+            _ => [Word::Unknown, Word::Known(String::new())],
+        };
+        let words = self.command.words.iter().take(1).cloned().chain(plain.iter().flat_map(word)).collect();
+        let command = SimpleCommand { words, starts: Vec::new(), ..self.command.clone() };
+        let options = Options::of(&command);
+        let is_option =
+            |value: &Value<'_>| matches!(value, Value::Text(text) if text.len() > 1 && text.starts_with('-'));
+        let operands =
+            without_values(&self.operands, values).into_iter().filter(|value| !is_option(value)).collect::<Vec<_>>();
+        Seen { plain: Some(plain), options: options.value(), ..self.inner(0, &options) }.fits(pattern, &operands)
+    }
+
+    fn fits(&self, pattern: &str, given: &[Value<'_>]) -> Truth {
         let mut operands = Vec::new();
         let mut all = Truth::Yes;
         for token in pattern.split_whitespace() {
             let (token, denied) = token.strip_prefix('!').map_or((token, false), |token| (token, true));
+            let (token, doubts) = token.strip_prefix('?').map_or((token, false), |token| (token, true));
             let found = match token.split_at_checked(1) {
+                Some(("+", _)) => continue,
                 Some(("-", _)) => self.is_given(token),
                 Some(("~", word)) => self.has(word),
                 Some(("=", word)) => Truth::of(self.has(word) == Truth::Yes),
                 Some(("$", name)) => self.has_variable(name),
                 Some(("%", options)) => self.has_no_other(options),
-                _ if denied => stands(&[token], &self.operands, false),
+                _ if denied => stands(&[token], given, false),
                 _ => {
                     operands.push(token);
                     continue;
                 }
             };
-            all = all.min(if denied { not(found) } else { found });
+            all = all.min(match found {
+                found if denied => not(found),
+                Truth::No if doubts => Truth::Yes,
+                _ if doubts => Truth::Unknown,
+                found => found,
+            });
         }
-        if all == Truth::No { all } else { all.min(stands(&operands, &self.operands, false)) }
+        if all == Truth::No { all } else { all.min(stands(&operands, given, false)) }
     }
 
     fn has(&self, wanted: &str) -> Truth {
@@ -273,7 +375,7 @@ impl<'a> Seen<'a> {
             }
             _ => Truth::Unknown,
         };
-        self.words.iter().map(fits).min().unwrap_or(Truth::Yes)
+        self.plain.as_ref().unwrap_or(&self.words).iter().map(fits).min().unwrap_or(Truth::Yes)
     }
 
     fn has_variable(&self, names: &str) -> Truth {
@@ -286,6 +388,48 @@ impl<'a> Seen<'a> {
     }
 }
 
+/// Whether a part of a row says what the first operand is.
+fn is_operand(token: &str) -> bool {
+    !token.starts_with(['-', '~', '=', '$', '%', '!', '?', '+', ';'])
+}
+
+/// The words without the values of options, where these take the word after them. A value in the word of its option goes too.
+fn without_values<'a>(words: &[Value<'a>], values: &str) -> Vec<Value<'a>> {
+    let takes =
+        |option: &str| values.split('|').any(|one| one == option || (option.len() > 3 && one.starts_with(option)));
+    let letter = |text: &'a str| {
+        let mut letters = text.char_indices().skip(1);
+        letters
+            .find(|(_, letter)| takes(&['-', *letter].iter().collect::<String>()))
+            .map(|(at, letter)| at + letter.len_utf8())
+    };
+    let mut plain = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (kept, takes_next) = match *word {
+            Value::Text("--") => {
+                plain.extend(rest.by_ref().cloned());
+                break;
+            }
+            Value::Text(text) if text.starts_with("--") => match text.split_once('=') {
+                Some((name, _)) if takes(name) => (Value::Text(name), false),
+                _ => (Value::Text(text), takes(text)),
+            },
+            Value::Text(text) if text.starts_with('-') => match letter(text).and_then(|end| text.split_at_checked(end))
+            {
+                Some((option, value)) => (Value::Text(option), value.is_empty()),
+                None => (Value::Text(text), false),
+            },
+            _ => (word.clone(), false),
+        };
+        plain.push(kept);
+        if takes_next {
+            rest.next();
+        }
+    }
+    plain
+}
+
 /// The first of these words.
 pub(super) fn bounded<'w, 'a: 'w>(words: impl ExactSizeIterator<Item = &'w Value<'a>>) -> Vec<Value<'a>> {
     let more = (words.len() > MAX_OPERANDS).then_some(Value::Unknown);
@@ -295,6 +439,10 @@ pub(super) fn bounded<'w, 'a: 'w>(words: impl ExactSizeIterator<Item = &'w Value
 /// Whether the operands among these words begin with the wanted ones. A word after an option may be its value.
 fn stands(wanted: &[&str], words: &[Value<'_>], after_option: bool) -> Truth {
     let Some((first, more)) = wanted.split_first() else { return Truth::Yes };
+    if *first == END {
+        let may_be_none = |word: &Value<'_>| if *word == Value::Unknown { Truth::Unknown } else { Truth::No };
+        return words.iter().map(may_be_none).min().unwrap_or(Truth::Yes);
+    }
     let Some((word, rest)) = words.split_first() else { return Truth::No };
     if let Value::Text(text) = word
         && text.len() > 1
@@ -313,6 +461,9 @@ fn stands(wanted: &[&str], words: &[Value<'_>], after_option: bool) -> Truth {
 
 /// Whether a word is one of these.
 fn is_one(word: &Value<'_>, wanted: &str) -> Truth {
+    if let Some(others) = wanted.strip_prefix('^') {
+        return not(is_one(word, others));
+    }
     wanted.split('|').map(|wanted| is(word, wanted)).max().unwrap_or(Truth::No)
 }
 

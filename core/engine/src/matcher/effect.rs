@@ -6,10 +6,8 @@ use serde_json::Value;
 use crate::analysis::SimpleCommand;
 use crate::command_view;
 use crate::redacted::Fit;
-use crate::tool::{Call, Labels, READ, only_reads};
-
-/// What stands before a word for what a command does, in the place of the words of a command.
-pub const DOES: &str = "does:";
+use crate::tool::{BASH, Call, Labels, READ, only_reads};
+use crate::words::DOES;
 
 /// Whether a call does what a word says: a command of its line by the table of programs, another tool by its labels.
 pub(super) fn does(word: &str, call: &Call, labels: &Labels) -> Fit {
@@ -19,10 +17,16 @@ pub(super) fn does(word: &str, call: &Call, labels: &Labels) -> Fit {
     };
     if commands.is_empty() {
         // A sample of the matcher itself. A line that somebody typed has commands.
-        if line.strip_prefix(DOES) == Some(word) {
-            return Fit::Yes;
+        if let Some(sample) = line.strip_prefix(DOES).filter(|sample| command_view::WORDS.contains(sample)) {
+            return of_truth(Truth::of(sample == word));
         }
-        return if only_reads(labels) { of_truth(Truth::of(word == READ)) } else { Fit::Doubt };
+        // A line of another shell may be one whose program it names.
+        let may_be = || call.tool.name == BASH || command_view::mentions(line, word);
+        return match only_reads(labels) {
+            true => of_truth(Truth::of(word == READ)),
+            false if may_be() => Fit::Doubt,
+            false => Fit::No,
+        };
     }
     let before = |at: usize| commands.get(..at).unwrap_or_default();
     let each = commands.iter().enumerate().map(|(at, command)| command_view::does(command, before(at), word));

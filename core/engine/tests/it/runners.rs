@@ -60,6 +60,7 @@ impl Recorded {
             runs_in: RunsIn::Root,
             network: false,
             besides: false,
+            looks: false,
             unheard: false,
             obeyed: false,
             registered: None,

@@ -107,6 +107,7 @@ fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field
         match path.filter(|_| plain && looks && !command.has(&SQLITE_OPTIONS)) {
             // What only selects makes files beside the database, and leaves what it says.
             Some(path) => {
+                walk.looks = true;
                 for beside in ["-journal", "-wal", "-shm"] {
                     walk.touch(&Field::text(&format!("{path}{beside}"), database.span), Access::Write);
                 }
