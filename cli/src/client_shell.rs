@@ -58,33 +58,34 @@ pub(crate) fn run(name: &str, args: &[OsString]) -> ExitCode {
 /// What the guard decided of a line that has to be held; `None`: it runs as without a guard.
 fn told(given: &Given) -> Option<(Ticket, Locations, Meeting)> {
     let locations = Locations::from_environment().ok()?;
-    let meeting = Meeting::of(&locations.state, Process::of(parent_id())?);
-    if !meeting.is_marked() {
-        if !given.is_by_variable() {
-            note(&meeting, &locations);
-            return None;
+    let Some(meeting) = Meeting::above(&locations.state) else {
+        if given.is_by_variable() {
+            let (meeting, standing) = Meeting::standing_outside(&locations.state)?;
+            return Some((without_ticket(standing), locations, meeting));
         }
-        // The client may have started the shell through a program of its own.
-        let ticket = Meeting::anywhere(&locations.state, |line| given.is(line))?;
-        return Some((Ticket { call: None, ..ticket }, locations, meeting));
-    }
+        note(&Meeting::of(&locations.state, Process::of(parent_id())?), &locations);
+        return None;
+    };
     let ticket = match meeting.take(|line| given.is(line)) {
         Some(ticket) => ticket,
         None if given.is_of_client() => return None,
-        None => without_ticket(&meeting)?,
+        None => {
+            let ticket = without_ticket(meeting.standing()?);
+            if let Err(error) = meeting.note_other() {
+                eprintln!("phasegate: that this line is held cannot be noted: {error}");
+            }
+            ticket
+        }
     };
     ticket.confined.is_some().then_some((ticket, locations, meeting))
 }
 
-/// A line that nothing was left of, where lines are held. It may be one that waits, as the client rewrote it.
-fn without_ticket(meeting: &Meeting) -> Option<Ticket> {
-    let Standing { root, confined } = meeting.standing()?;
-    if let Err(error) = meeting.note_other() {
-        eprintln!("phasegate: that this line is held cannot be noted: {error}");
-    }
+/// For a line that nothing was left of, where lines are held. It may be one that waits, as the client rewrote it.
+fn without_ticket(standing: Standing) -> Ticket {
+    let Standing { root, confined, .. } = standing;
     let says = format!("{} A person types such a command in a terminal of their own.", confined.says);
     let (line, session) = (String::new(), String::new());
-    Some(Ticket { line, session, call: None, root, confined: Some(Confined { says }) })
+    Ticket { line, session, call: None, root, confined: Some(Confined { says }) }
 }
 
 /// Says what this program can do as a shell: of a client that names its shell in no variable, the guard knows it from here.

@@ -16,12 +16,14 @@ use phasegate_core::Confined;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::files::{Readers, make_folder, replace};
 
-use crate::ancestors::Process;
+use crate::ancestors::{Process, own_ancestors, own_process};
 use crate::locations::Locations;
 use crate::project::session_key;
 
 /// The names under which this program is a shell.
 pub const NAMES: [&str; 2] = ["bash", "zsh"];
+/// How far above a shell its client is looked for.
+const MAX_ABOVE: usize = 8;
 /// The most tickets that wait for one client.
 const MAX_TICKETS: usize = 128;
 /// How many lines were held in place of others.
@@ -92,6 +94,8 @@ pub struct LineChange {
 pub struct Standing {
     /// The project's root.
     pub root: PathBuf,
+    /// The namespace of the guard's processes; 0 where that is not known.
+    pub namespace: u64,
     /// How a line is held.
     pub confined: Confined,
 }
@@ -194,11 +198,21 @@ impl Meeting {
         self.files(STANDING).iter().find_map(|path| read(path))
     }
 
-    /// What some client's line that has to be held, for which this holds, waits for. It stays there.
-    pub fn anywhere(state: &Path, is_it: impl Fn(&str) -> bool) -> Option<Ticket> {
+    /// That of the client above this process, if its shell or its guard said something of it. A client may start its shell
+    /// through another program.
+    #[must_use]
+    pub fn above(state: &Path) -> Option<Self> {
+        let near = own_ancestors().into_iter().take(MAX_ABOVE);
+        near.map(|process| Self::of(state, process)).find(Self::is_marked)
+    }
+
+    /// Where a session of some client stands whose processes are not seen here, as from within the client's own sandbox.
+    #[must_use]
+    pub fn standing_outside(state: &Path) -> Option<(Self, Standing)> {
+        let own = own_process()?.2;
         let clients = fs::read_dir(folder(state)).into_iter().flatten().flatten();
-        let mut tickets = clients.flat_map(|client| Self { folder: client.path() }.waiting());
-        tickets.find_map(|(_, ticket)| (ticket.confined.is_some() && is_it(&ticket.line)).then_some(ticket))
+        let mut meetings = clients.map(|client| Self { folder: client.path() });
+        meetings.find_map(|meeting| meeting.standing().filter(|one| one.namespace != own).map(|one| (meeting, one)))
     }
 
     /// Takes back what was left of a call and did not run; whether it was to be held.
@@ -297,10 +311,8 @@ mod tests {
         meeting.leave(&ticket("make", false)).unwrap();
         meeting.leave(&ticket("make", true)).unwrap();
         let take = || meeting.take(|line| line == "make").map(|ticket| ticket.confined.is_some());
-        assert!(Meeting::anywhere(state.path(), |line| line == "make").is_some());
         assert_eq!(meeting.take(|line| line == "other"), None);
         assert_eq!((take(), take(), take()), (Some(true), Some(false), None));
-        assert_eq!(Meeting::anywhere(state.path(), |_| true), None);
     }
 
     #[test]
@@ -321,12 +333,13 @@ mod tests {
     fn lines_are_held_as_long_as_some_session_stands_so() {
         let state = tempfile::tempdir().unwrap();
         let meeting = meeting(state.path());
-        let standing = Standing { root: "/p".into(), confined: Confined { says: "look".into() } };
+        let standing = Standing { root: "/p".into(), namespace: 1, confined: Confined { says: "look".into() } };
         meeting.stand("a", None).unwrap();
         assert_eq!(meeting.standing(), None);
         meeting.stand("a", Some(&standing)).unwrap();
         meeting.stand("b", None).unwrap();
         assert_eq!(meeting.standing(), Some(standing));
+        assert!(Meeting::standing_outside(state.path()).is_some(), "no process is in that namespace");
         meeting.stand("a", None).unwrap();
         assert_eq!(meeting.standing(), None);
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::Driver;
 use crate::alarm::{Alarm, Past};
+use crate::ancestors::own_process;
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket};
 use crate::snapshot::{NotKept, SessionChange};
@@ -84,7 +85,8 @@ impl Driver<'_> {
         outcome.apply_to(&mut after);
         let over = matches!(event.kind, EventKind::SessionEnd {});
         let confined = holding(&self.loaded.own.policy, &after).filter(|_| !over);
-        let standing = confined.map(|confined| Standing { root: self.project.root.clone(), confined });
+        let namespace = own_process().map_or(0, |own| own.2);
+        let standing = confined.map(|confined| Standing { root: self.project.root.clone(), namespace, confined });
         let told =
             meeting.stand(&self.session, standing.as_ref()).and_then(|()| self.leave_ticket(&meeting, event, outcome));
         let Err(error) = told else { return Ok(()) };
