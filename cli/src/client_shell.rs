@@ -1,5 +1,5 @@
-//! The program as the shell of a client: under the name `bash` or `zsh` it runs the client's lines in that shell, and holds
-//! those of which nothing is to stay.
+//! The program as the shell of a client: it runs the client's lines in that shell, and holds those of which nothing is to
+//! stay. The client starts a script ([`phasegate_runtime::client_shell::script`]) that asks the program only where it must.
 //!
 //! The guard says so by a ticket ([`phasegate_runtime::client_shell`]), and says where lines without one are held too. What was
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
@@ -10,12 +10,11 @@ mod real_shell;
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt as _, parent_id};
-use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use phasegate_core::Confined;
 use phasegate_runtime::ancestors::Process;
-use phasegate_runtime::client_shell::{Meeting, NAMES, Standing, Ticket};
+use phasegate_runtime::client_shell::{ARGUMENT, Meeting, NAMES, Standing, Ticket};
 use phasegate_runtime::{Locations, Project};
 
 use self::given::Given;
@@ -23,29 +22,29 @@ use self::held::Held;
 use crate::exit::{NO_PROGRAM, NOT_CONFINED};
 use crate::shell_probe::probe_here;
 
-/// The name of the shell that the program is started as.
+/// The arguments of the shell, where the program is to run a line of a client: those behind [`ARGUMENT`].
 #[must_use]
-pub(crate) fn name(args: &[OsString]) -> Option<&'static str> {
-    let own = Path::new(args.first()?).file_name()?;
-    NAMES.into_iter().find(|name| own == *name)
+pub(crate) fn asked(args: &[OsString]) -> Option<&[OsString]> {
+    args.get(1).filter(|word| *word == ARGUMENT).and(args.get(2..))
 }
 
 /// Runs what the client gave its shell.
 #[must_use]
-pub(crate) fn run(name: &str, args: &[OsString]) -> ExitCode {
-    let args: Vec<OsString> = args.iter().skip(1).cloned().collect();
+pub(crate) fn run(args: &[OsString]) -> ExitCode {
+    let name = args.first().and_then(|name| NAMES.into_iter().find(|known| name == *known));
+    let (Some(name), Some(args)) = (name, args.get(1..)) else { return ExitCode::from(NO_PROGRAM) };
     let Some(shell) = real_shell::find(name) else {
-        eprintln!("phasegate: there is no `{name}` in PATH beside this one");
+        eprintln!("phasegate: there is no `{name}` in PATH");
         return ExitCode::from(NO_PROGRAM);
     };
-    let given = Given::of(&args);
+    let given = Given::of(args);
     let Some((ticket, locations, meeting)) = told(&given) else {
-        let error = Command::new(&shell).args(&args).exec();
+        let error = Command::new(&shell).args(args).exec();
         eprintln!("phasegate: `{}` cannot be started: {error}", shell.display());
         return ExitCode::from(NO_PROGRAM);
     };
     let level = meeting.mark().and_then(|mark| mark.level);
-    let held = Held { shell: &shell, args: &args, given: &given, ticket: &ticket, level: level.as_deref() };
+    let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
     let status = held.run(&locations).map(|report| held.end(&report, &meeting));
     ExitCode::from(status.unwrap_or_else(|why| {
         eprintln!(

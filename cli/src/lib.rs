@@ -27,8 +27,8 @@ use crate::output::{Failure, Output};
 #[must_use]
 pub fn run(args: Vec<OsString>) -> ExitCode {
     #[cfg(unix)]
-    if let Some(shell) = client_shell::name(&args) {
-        return client_shell::run(shell, &args);
+    if let Some(args) = client_shell::asked(&args) {
+        return client_shell::run(args);
     }
     // A hook is answered before any argument is checked: an argument that is not understood must not open the guard.
     if let Some(platform) = hook::platform(&args) {

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use phasegate_adapter::{ClientShell, ShellText};
-use phasegate_runtime::client_shell::Meeting;
+use phasegate_runtime::client_shell::is_own;
 
 /// A text for the shell, and the client that gives it, where that says in a variable which shell it has.
 pub(super) struct Given {
@@ -22,9 +22,12 @@ impl Given {
         let mut words = args.iter().map(|arg| arg.to_str());
         let commands = words.next() == Some(Some("-c"));
         let text = words.find(|word| *word != Some("-l")).flatten().filter(|_| commands).map(str::to_owned);
-        let names_us =
-            |shell: &&dyn ClientShell| std::env::var(shell.variable()).is_ok_and(|shell| Meeting::is_own(&shell));
-        let client = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell()).find(names_us);
+        let shells: Vec<_> = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell()).collect();
+        let variables: Vec<_> = shells.iter().map(|shell| shell.variable()).collect();
+        let client = shells.iter().copied().find(|shell| {
+            let named = std::env::var(shell.variable());
+            named.is_ok_and(|named| is_own(&named, &variables))
+        });
         let read = client.zip(text.as_deref()).and_then(|(client, text)| client.read(text));
         Self { text, client, read }
     }

@@ -55,6 +55,9 @@ impl Held<'_> {
         }
         let more = report.changes.len().saturating_sub(MOST) + report.more;
         if report.changes.is_empty() && more == 0 {
+            if report.caches {
+                eprintln!("phasegate: this phase only reads, so what was built is not kept");
+            }
             return report.status;
         }
         let folder = std::env::current_dir().unwrap_or_default();

@@ -2,18 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::CHAINED_SHELL;
+use phasegate_adapter::{CHAINED_SHELL, ClientShell};
+use phasegate_runtime::client_shell::is_own;
 
 /// Where shells are, beside PATH.
 const FOLDERS: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
-/// The shell that a person chose, else the one of this name in PATH that is not this program.
+/// The shell that a person gave the client before, else their own if it has this name, else the one of this name that is
+/// found in PATH. Ours is a script, and no program of theirs.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
-    let own = std::env::current_exe().ok().and_then(|own| own.canonicalize().ok());
-    let is_other = |path: &PathBuf| path.canonicalize().is_ok_and(|found| found.is_file() && Some(found) != own);
-    let chained = std::env::var_os(CHAINED_SHELL).map(PathBuf::from).filter(|path| path.is_absolute());
+    let variables: Vec<_> = phasegate_adapters::all()
+        .into_iter()
+        .filter_map(|adapter| adapter.shell())
+        .map(ClientShell::variable)
+        .collect();
+    let is_other = |path: &PathBuf| path.is_file() && !path.to_str().is_some_and(|path| is_own(path, &variables));
+    let given = |variable: &str| std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    let own = given("SHELL").filter(|shell| shell.file_name().is_some_and(|own| own == name));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(FOLDERS.map(PathBuf::from));
     let named = folders.filter(|folder| folder.is_absolute()).map(|folder| folder.join(Path::new(name)));
-    chained.into_iter().chain(named).find(is_other)
+    given(CHAINED_SHELL).into_iter().chain(own).chain(named).find(is_other)
 }

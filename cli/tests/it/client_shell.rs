@@ -24,8 +24,9 @@ fn world(config: &str) -> Option<World> {
     let world = World::unguarded().with_client();
     world.write(".phasegate/config.yaml", &format!("mode: block\n{config}"));
     world.write(".phasegate/skills/look.yaml", LOOK);
+    world.run(&["init", "claude-code"], 0);
     fs::create_dir(world.shell().parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_phasegate"), world.shell()).unwrap();
+    fs::copy(world.home().join(".local/share/phasegate/shell/bash"), world.shell()).unwrap();
     let probe = world.phasegate(&["confine", "probe"]).output().unwrap();
     if probe.status.code() != Some(0) {
         eprintln!("no level works here: {}", String::from_utf8_lossy(&probe.stdout));

@@ -18,6 +18,7 @@ mod client_shell;
 mod clients;
 mod cmd;
 mod confine;
+mod confined;
 mod context_size;
 mod copilot_cli;
 mod doctor;

@@ -15,6 +15,9 @@ pub struct Report {
     pub changes: Vec<Change>,
     /// How many changes are not listed, because there are more than [`Report::MOST`].
     pub more: usize,
+    /// Whether it changed caches too, or folders that the project ignores, which are never listed.
+    #[serde(default)]
+    pub caches: bool,
 }
 
 impl Report {
@@ -24,7 +27,7 @@ impl Report {
     /// A report without changes.
     #[must_use]
     pub fn ended(level: Level, status: u8) -> Self {
-        Self { level, status, changes: Vec::new(), more: 0 }
+        Self { level, status, changes: Vec::new(), more: 0, caches: false }
     }
 }
 

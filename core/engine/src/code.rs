@@ -147,7 +147,7 @@ codes! {
         "the user looks at what ran and at what the client loads (`phasegate doctor`), and accepts it: `/phasegate reload`, or `phasegate reload` in a terminal";
     ToolChanged = "tool-changed", Tool,
         "the server's description of the tool differs from the one that was first seen",
-        "ask the user to review the tool and to accept it with `phasegate approve tool:SERVER/TOOL`";
+        "ask the user to review the tool and accept it with `phasegate approve tool:SERVER/TOOL`";
     SkillUnknown = "skill-unknown", Control,
         "this project has no skill of this name",
         "`phasegate status` lists the skills of the project; to use a shipped skill, name it in a config under `use`";
@@ -195,7 +195,7 @@ codes! {
         "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
     PolicyInvalid = "policy-invalid", Fault,
         "the config has errors, so phasegate cannot decide",
-        "ask the user to run `phasegate check` and to correct what it lists";
+        "ask the user to run `phasegate check` and correct what it lists";
     StateUnreadable = "state-unreadable", Fault,
         "a journal is damaged",
         "ask the user to run `phasegate repair` in a terminal: it sets the damaged journal aside, and the session goes on";

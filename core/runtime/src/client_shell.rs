@@ -8,10 +8,12 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use phasegate_adapter::{CHAINED_SHELL, PROGRAM};
 use phasegate_core::Confined;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::files::{Readers, make_folder, replace};
@@ -26,6 +28,10 @@ pub const NAMES: [&str; 2] = ["bash", "zsh"];
 const MAX_ABOVE: usize = 8;
 /// The most tickets that wait for one client.
 const MAX_TICKETS: usize = 128;
+/// How old the note that a session stands somewhere may be before it is written again.
+const FRESH: Duration = Duration::from_secs(60);
+/// How old it may be where the session's client is not seen.
+const LATE: Duration = Duration::from_secs(30 * 60);
 /// How many lines were held in place of others.
 const OTHERS: &str = "others.json";
 const MARK: &str = "mark.json";
@@ -63,6 +69,45 @@ pub struct Ticket {
     /// How it is held; `None`: it runs as without a guard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confined: Option<Confined>,
+}
+
+/// What stands before the name of the shell where the program is to run a line of a client.
+pub const ARGUMENT: &str = "client-shell";
+
+/// The file that clients start as their shell of this name: it starts that shell itself unless a session stands where lines
+/// are held, so that a line depends on the program nowhere else. Of a client that names its shell in none of the
+/// `variables` the program has to know first.
+#[must_use]
+pub fn script(name: &str, variables: &[&str]) -> String {
+    let told: String = variables.iter().map(|variable| format!("${{{variable}-}}")).collect();
+    let program = PROGRAM;
+    format!(
+        r#"#!/bin/sh
+# phasegate: the shell of a client, which holds lines where a phase only reads.
+state=${{PHASEGATE_STATE_DIR:-${{XDG_STATE_HOME:-$HOME/.local/state}}/phasegate}}
+for stands in "$state"/shells/*/{STANDING}*; do
+  [ -e "$stands" ] && exec "{program}" {ARGUMENT} {name} "$@"
+done
+if [ -z "{told}" ] && [ -x "{program}" ]; then
+  known=
+  for mark in "$state/shells/$PPID"-*; do [ -e "$mark" ] && known=1; done
+  [ -n "$known" ] || exec "{program}" {ARGUMENT} {name} "$@"
+fi
+for shell in "${{{CHAINED_SHELL}-}}" "${{SHELL-}}" /bin/{name} /usr/bin/{name} /usr/local/bin/{name}; do
+  case $shell in "$0" | '') ;; "${{{CHAINED_SHELL}-}}" | */{name}) [ -x "$shell" ] && exec "$shell" "$@" ;; esac
+done
+echo "phasegate: there is no {name} here" >&2
+exit 127
+"#
+    )
+}
+
+/// Whether a client starts our file as its shell, by what it says in its variable.
+#[must_use]
+pub fn is_own(shell: &str, variables: &[&str]) -> bool {
+    let shell = Path::new(shell);
+    let name = shell.file_name().and_then(|name| NAMES.into_iter().find(|known| name == *known));
+    name.is_some_and(|name| fs::read_to_string(shell).is_ok_and(|text| text == script(name, variables)))
 }
 
 /// What came of a line that was held.
@@ -107,15 +152,6 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// Whether a client starts this program as its shell, by what it says in its variable.
-    #[must_use]
-    pub fn is_own(shell: &str) -> bool {
-        let shell = Path::new(shell);
-        let named = shell.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
-        let same = || Some(shell.canonicalize().ok()? == std::env::current_exe().ok()?.canonicalize().ok()?);
-        named && same() == Some(true)
-    }
-
     /// That of a client, by its process.
     #[must_use]
     pub fn of(state: &Path, client: Process) -> Self {
@@ -187,7 +223,9 @@ impl Meeting {
         let path = self.folder.join(&name);
         match standing {
             None if path.exists() => fs::remove_file(path),
-            Some(standing) if read(&path).as_ref() != Some(standing) => self.write(&name, standing),
+            Some(standing) if is_older(&path, FRESH) || read(&path).as_ref() != Some(standing) => {
+                self.write(&name, standing)
+            }
             _ => Ok(()),
         }
     }
@@ -212,7 +250,10 @@ impl Meeting {
         let own = own_process()?.2;
         let clients = fs::read_dir(folder(state)).into_iter().flatten().flatten();
         let mut meetings = clients.map(|client| Self { folder: client.path() });
-        meetings.find_map(|meeting| meeting.standing().filter(|one| one.namespace != own).map(|one| (meeting, one)))
+        // Of a process that is not seen nobody knows whether it runs.
+        let is_late = |meeting: &Self| meeting.files(STANDING).iter().all(|path| is_older(path, LATE));
+        let outside = |meeting: &Self| meeting.standing().filter(|one| one.namespace != own && !is_late(meeting));
+        meetings.find_map(|meeting| outside(&meeting).map(|standing| (meeting, standing)))
     }
 
     /// Takes back what was left of a call and did not run; whether it was to be held.
@@ -277,6 +318,12 @@ impl Meeting {
         make_folder(&self.folder)?;
         replace(&self.folder.join(name), &serde_json::to_vec(value)?, Readers::Owner)
     }
+}
+
+/// Whether a file was written longer ago, or is not there.
+fn is_older(path: &Path, than: Duration) -> bool {
+    let written = path.metadata().and_then(|data| data.modified()).ok();
+    written.and_then(|written| written.elapsed().ok()).is_none_or(|age| age > than)
 }
 
 fn folder(state: &Path) -> PathBuf {
@@ -350,6 +397,17 @@ mod tests {
         let meeting = meeting(state.path());
         meeting.note_other().unwrap();
         assert_eq!((meeting.take_other(), meeting.take_other()), (true, false));
+    }
+
+    #[test]
+    fn only_the_file_that_init_writes_is_the_guards_shell() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("bash");
+        fs::write(&file, script("bash", &["V"])).unwrap();
+        let own = |variables: &[&str]| is_own(file.to_str().unwrap(), variables);
+        assert!(own(&["V"]) && !own(&["W"]) && !is_own("/bin/bash", &["V"]));
+        fs::write(&file, format!("{}x", script("bash", &["V"]))).unwrap();
+        assert!(!own(&["V"]));
     }
 
     #[test]

@@ -16,10 +16,12 @@ mod state;
 mod wall;
 
 use phasegate_adapter::{Finding, Level};
+use phasegate_config::Confine;
 
 pub use self::request::Asked;
 
 use crate::guard_file;
+use crate::policy_store::Current;
 use crate::project::Project;
 use crate::runtime::Runtime;
 
@@ -46,6 +48,8 @@ pub fn examine(
     let mut sections = vec![section("policy", of_policy)];
     let mut managed = Vec::new();
     let mode = runtime.mode_without_answer(project);
+    let off = matches!(runtime.current(project), Ok(Current::Ready(ready)) if ready.settings.confine == Confine::Off);
+    let asked = &Asked { shell_probe: asked.shell_probe.filter(|_| !off), ..asked.clone() };
     for adapter in asked.adapters {
         let mut client = client::examine(&runtime.locations, project, mode, *adapter, asked);
         managed.push(client.managed);

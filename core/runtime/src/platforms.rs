@@ -104,6 +104,12 @@ impl Platforms {
         })
     }
 
+    /// The variables in which clients are told their shells.
+    #[must_use]
+    pub fn shell_variables(&self) -> Vec<&'static str> {
+        self.adapters.iter().filter_map(|adapter| adapter.shell()).map(|shell| shell.variable()).collect()
+    }
+
     /// The variables in which platforms tell programs which session started them.
     #[must_use]
     pub fn session_variables(&self) -> Vec<String> {

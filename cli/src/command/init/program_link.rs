@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{InstallScope, SHELLS};
 use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::NAMES;
+use phasegate_runtime::client_shell::{NAMES, script};
 use phasegate_runtime::files::{Readers, make_folder, replace};
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +27,8 @@ pub(crate) struct Link {
     is_new: bool,
     /// Whether it leads to this program already.
     known: bool,
-    /// The links to it that are clients' shells and that are not there.
-    shells: Vec<PathBuf>,
+    /// The files that are clients' shells, where they are not there or are others.
+    shells: Vec<Shell>,
 }
 
 /// Who needs the link, and what was made for it.
@@ -46,13 +46,22 @@ struct Needed {
 pub(crate) fn own_shell(locations: &Locations) -> Option<PathBuf> {
     let own = std::env::var_os("SHELL").map(PathBuf::from);
     let name = NAMES.into_iter().find(|name| own.as_deref().and_then(Path::file_name).is_some_and(|own| own == *name));
-    shells(locations).into_iter().find(|shell| shell.ends_with(name.unwrap_or(NAMES[0])))
+    shells(locations).into_iter().map(|shell| shell.at).find(|shell| shell.ends_with(name.unwrap_or(NAMES[0])))
 }
 
-/// The links that are clients' shells.
-fn shells(locations: &Locations) -> Vec<PathBuf> {
+/// A file that is a client's shell.
+struct Shell {
+    at: PathBuf,
+    text: String,
+}
+
+/// The files that are clients' shells.
+fn shells(locations: &Locations) -> Vec<Shell> {
     let folder = locations.program_file(SHELLS).filter(|folder| cfg!(unix) && folder.is_absolute());
-    folder.into_iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).collect()
+    let shells = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell());
+    let variables: Vec<_> = shells.map(phasegate_adapter::ClientShell::variable).collect();
+    let each = |folder: PathBuf| NAMES.map(|name| Shell { at: folder.join(name), text: script(name, &variables) });
+    folder.into_iter().flat_map(each).collect()
 }
 
 impl Link {
@@ -69,7 +78,7 @@ impl Link {
         let at = setting.runtime.locations.program().ok_or_else(no_home)?;
         let leads = lasting_path()?;
         let mut shells = shells(&setting.runtime.locations);
-        shells.retain(|shell| shell.read_link().ok().as_ref() != Some(&at));
+        shells.retain(|shell| std::fs::read_to_string(&shell.at).ok().as_ref() != Some(&shell.text));
         let known = leads == at || (cfg!(unix) && same(&at, &leads));
         if known && shells.is_empty() {
             return Ok(None);
@@ -95,24 +104,23 @@ impl Link {
     /// It cannot be written.
     pub(crate) fn write(&self, setting: &Setting<'_>) -> Result<(), Failure> {
         let mut needed = read(setting)?;
-        let links = || self.shells.iter().chain([&self.at]);
-        for link in links() {
-            let missing = link.ancestors().skip(1).take_while(|folder| !folder.exists());
+        for file in self.shells.iter().map(|shell| &shell.at).chain([&self.at]) {
+            let missing = file.ancestors().skip(1).take_while(|folder| !folder.exists());
             needed.folders.extend(missing.map(Path::to_path_buf));
         }
         save(setting, &needed)?;
-        for link in links().filter(|link| !(self.known && **link == self.at)) {
-            let leads = if *link == self.at { &self.leads } else { &self.at };
-            put(link, leads).map_err(|error| Failure::new(format!("`{}`: {error}", link.display())))?;
+        let failed = |at: &Path, error: io::Error| Failure::new(format!("`{}`: {error}", at.display()));
+        if !self.known {
+            put(&self.at, &self.leads).map_err(|error| failed(&self.at, error))?;
         }
-        Ok(())
+        self.shells.iter().try_for_each(|shell| shell.write().map_err(|error| failed(&shell.at, error)))
     }
 
     /// The link in a line.
     pub(crate) fn shown(&self) -> String {
         if self.known {
-            let each: Vec<String> = self.shells.iter().map(|shell| shell.display().to_string()).collect();
-            return format!("new {} -> {}", each.join(", "), self.at.display());
+            let each: Vec<String> = self.shells.iter().map(|shell| shell.at.display().to_string()).collect();
+            return format!("new {}", each.join(", "));
         }
         let fate = if self.is_new { "new" } else { "changed" };
         format!("{fate} {} -> {}", self.at.display(), self.leads.display())
@@ -121,6 +129,17 @@ impl Link {
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.at
+    }
+}
+
+impl Shell {
+    /// Writes the file in one step, so that a client starts the one before or this one.
+    fn write(&self) -> io::Result<()> {
+        let beside = beside(&self.at)?;
+        std::fs::write(&beside, &self.text)?;
+        #[cfg(unix)]
+        std::fs::set_permissions(&beside, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        std::fs::rename(beside, &self.at)
     }
 }
 
@@ -193,8 +212,8 @@ pub(crate) fn undo(setting: &Setting<'_>, kept: bool) -> Result<Option<PathBuf>,
     }
     let at = setting.runtime.locations.program().filter(|at| at.symlink_metadata().is_ok());
     if !setting.args.dry_run {
-        for link in shells(&setting.runtime.locations).iter().chain(&at) {
-            let _ = std::fs::remove_file(link);
+        for file in shells(&setting.runtime.locations).iter().map(|shell| &shell.at).chain(&at) {
+            let _ = std::fs::remove_file(file);
         }
         // The inner ones first.
         for folder in needed.folders.iter().rev() {

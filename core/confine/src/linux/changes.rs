@@ -16,6 +16,7 @@ const OPAQUE: &str = "user.overlay.opaque";
 pub(super) struct Search {
     found: Vec<Change>,
     more: usize,
+    caches: bool,
 }
 
 impl Search {
@@ -32,6 +33,7 @@ impl Search {
         self.found.sort();
         report.changes = self.found;
         report.more = self.more;
+        report.caches = self.caches;
     }
 
     fn folder(&mut self, layer: &Path, folder: &Path, ignored: Option<&Ignored>) {
@@ -65,7 +67,9 @@ impl Search {
     }
 
     fn subfolder(&mut self, layer: &Path, real: &Path, old: Option<&Metadata>, ignored: Option<&Ignored>) {
-        if noise::is_cache(real, layer) || noise::is_silent(real) || ignored.is_some_and(|rules| rules.folder(real)) {
+        let cache = noise::is_cache(real, layer) || ignored.is_some_and(|rules| rules.folder(real));
+        if cache || noise::is_silent(real) {
+            self.caches |= cache;
             return;
         }
         let before = self.found.len() + self.more;
@@ -85,10 +89,11 @@ impl Search {
 
     fn removed(&mut self, real: &Path, ignored: Option<&Ignored>) {
         let folder = real.is_dir() && !real.is_symlink();
+        let cache = folder && (noise::is_cache(real, real) || ignored.is_some_and(|rules| rules.folder(real)));
+        self.caches |= cache;
         let silent = noise::is_silent(real)
-            || noise::is_lock(real) && fs::metadata(real).is_ok_and(|metadata| metadata.len() == 0)
-            || folder && (noise::is_cache(real, real) || ignored.is_some_and(|rules| rules.folder(real)));
-        if !silent {
+            || noise::is_lock(real) && fs::metadata(real).is_ok_and(|metadata| metadata.len() == 0);
+        if !(silent || cache) {
             self.add(real, Kind::Removed);
         }
     }

@@ -7,6 +7,7 @@ use crate::analysis::SimpleCommand;
 use crate::command_view::does;
 use crate::decide::Line;
 use crate::decision::Confined;
+use crate::matcher::Matcher;
 use crate::policy::{Mode, Phase, Policy, Skill, Unlisted};
 use crate::rendering;
 use crate::state::{Run, State};
@@ -15,9 +16,15 @@ use crate::tool::only_reads;
 /// What nobody can do confined: it is for another machine, and there the network ends at this one.
 const OF_THE_NETWORK: [&str; 8] = ["send", "push", "push_tag", "force_push", "publish", "deploy", "operate", "request"];
 
-/// Whether calls of a run are held by the kernel in this phase: it only reads, and what breaks that is denied.
+/// What a line of a phase may list of commands that only reads.
+const READING: [&str; 2] = ["does:read", "does:list"];
+
+/// Whether calls of a run are held by the kernel in this phase: it only reads, and what breaks that is denied. In a phase
+/// for certain commands, or for the steps of a plan, another command is a mistake that has to be told.
 fn holds(skill: &Skill, run: &Run, phase: &Phase) -> bool {
-    run.mode == Mode::Block && !skill.compat && skill.unlisted_in(phase).1 == Unlisted::ReadOnly
+    let reads = |line: &Matcher| line.commands.iter().all(|command| READING.contains(&command.as_str()));
+    let only_reads = phase.steps.is_none() && phase.allowed.iter().all(reads);
+    run.mode == Mode::Block && !skill.compat && only_reads && skill.unlisted_in(phase).1 == Unlisted::ReadOnly
 }
 
 /// How lines are held now, where the state has a live run in a phase that holds them.

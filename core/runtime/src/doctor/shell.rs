@@ -3,7 +3,7 @@
 use phasegate_adapter::{ClientShell, Finding, InstallRequest, Level};
 
 use super::request::Asked;
-use crate::client_shell::Meeting;
+use crate::client_shell::is_own;
 use crate::locations::Locations;
 use crate::project::Project;
 
@@ -16,7 +16,9 @@ pub(super) fn examine(
 ) -> Finding {
     let only_known = "in phases that only read, only lines run that are known to read";
     let named = request.existing.values().find_map(|text| shell.named(text));
-    if !named.is_some_and(|named| Meeting::is_own(&named)) {
+    let variables: Vec<_> =
+        asked.adapters.iter().filter_map(|adapter| adapter.shell()).map(ClientShell::variable).collect();
+    if !named.is_some_and(|named| is_own(&named, &variables)) {
         let what = format!("the client's shell is not the guard's, so {only_known}");
         return Finding::new(Level::Note, what).with("run `phasegate init` without `--no-user`");
     }
@@ -25,7 +27,10 @@ pub(super) fn examine(
         return Finding::new(Level::Note, what);
     }
     let Some(mark) = asked.shell_probe.map(|probe| probe(locations, &project.root)) else {
-        return Finding::new(Level::Note, format!("no line can be held on this system, so {only_known}"));
+        return Finding::new(
+            Level::Note,
+            format!("no line is held on this system, or by the config (`confine: off`), so {only_known}"),
+        );
     };
     match mark.level {
         Some(level) => Finding::new(

@@ -13,18 +13,18 @@ use super::Driver;
 use crate::alarm::{Alarm, Past};
 use crate::ancestors::own_process;
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
-use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket};
+use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
 use crate::snapshot::{NotKept, SessionChange};
 
 impl Driver<'_> {
     /// Notes whether the client of this frame says that this program is its shell.
     pub(crate) fn note_shell(&mut self, shell: Option<&String>) {
-        self.is_shell = shell.is_some_and(|shell| Meeting::is_own(shell));
+        self.is_shell = shell.is_some_and(|shell| is_own(shell, &self.runtime.platforms.shell_variables()));
     }
 
     /// Where the guard meets the shell of this client, if that can be.
     fn meeting(&self) -> Option<(Meeting, Mark)> {
-        if self.loaded.own.snapshot.settings.confine == Confine::Off || !self.store.is_on_disk() {
+        if !self.store.is_on_disk() {
             return None;
         }
         // Below another client's process its mark may be found too, and its shell be another.
@@ -32,21 +32,22 @@ impl Driver<'_> {
         let locations = &self.runtime.locations;
         let meeting = Meeting::of(&locations.state, client);
         let mark = meeting.mark();
+        if self.loaded.own.snapshot.settings.confine == Confine::Off {
+            return mark.map(|mark| (meeting, Mark { level: None, ..mark }));
+        }
         if mark.is_some() || !self.is_shell {
             return Some((meeting, mark?));
         }
-        let mark = if self.is_sandboxed() {
+        let found = if self.is_sandboxed() {
             Mark { level: None, refused: "the client runs lines in a sandbox of its own".to_owned() }
         } else {
+            // One that never ends is not tried again.
+            let trying = Mark { level: None, refused: "it was tried, and that did not end".to_owned() };
+            noted(meeting.write_mark(&trying))?;
             self.runtime.shell_probe?(locations, &self.project.root)
         };
-        match meeting.write_mark(&mark) {
-            Ok(()) => Some((meeting, mark)),
-            Err(error) => {
-                tracing::warn!("what the client's shell can do cannot be noted: {error}");
-                None
-            }
-        }
+        noted(meeting.write_mark(&found))?;
+        Some((meeting, found))
     }
 
     /// Whether the client's settings have it run lines in a sandbox of its own.
@@ -80,11 +81,11 @@ impl Driver<'_> {
     ///
     /// Lines must be held, and the shell cannot be told so.
     pub(super) fn tell_shell(&mut self, event: &Event, outcome: &Outcome) -> Result<(), Problem> {
-        let Some((meeting, _)) = self.meeting().filter(|(_, mark)| mark.level.is_some()) else { return Ok(()) };
+        let Some((meeting, mark)) = self.meeting() else { return Ok(()) };
         let mut after = self.state.clone();
         outcome.apply_to(&mut after);
-        let over = matches!(event.kind, EventKind::SessionEnd {});
-        let confined = holding(&self.loaded.own.policy, &after).filter(|_| !over);
+        let holds = mark.level.is_some() && !matches!(event.kind, EventKind::SessionEnd {});
+        let confined = if holds { holding(&self.loaded.own.policy, &after) } else { None };
         let namespace = own_process().map_or(0, |own| own.2);
         let standing = confined.map(|confined| Standing { root: self.project.root.clone(), namespace, confined });
         let told =
@@ -123,6 +124,11 @@ impl Driver<'_> {
             self.keep(vec![Alarm::new(&self.session, Past::NotHeld, id)]);
         }
     }
+}
+
+/// What cannot be noted is logged: then no line is let through to be held.
+fn noted(written: io::Result<()>) -> Option<()> {
+    written.map_err(|error| tracing::warn!("what the client's shell can do cannot be noted: {error}")).ok()
 }
 
 /// Whether the call runs a line in the client's own shell.

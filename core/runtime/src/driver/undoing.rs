@@ -1,5 +1,7 @@
 //! Calls that do nothing but put files back that a call might not change.
 
+use std::path::Path;
+
 use phasegate_core::analysis::{Access, SimpleCommand, Word};
 use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::tool::BASH;
@@ -42,7 +44,12 @@ fn is_own(command: &SimpleCommand) -> bool {
     let mut words = words(command);
     let program = words.next().unwrap_or_default();
     let plain = command.assignments.is_empty() && command.redirections.is_empty();
-    let own = || std::env::current_exe().is_ok_and(|own| own.to_str() == Some(program));
+    let own = || {
+        // By its own path or by that of the link that hooks start.
+        let called =
+            Some(Path::new(program)).filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
+        called.is_some() && called == std::env::current_exe().ok().and_then(|own| own.canonicalize().ok())
+    };
     plain && (program == "phasegate" || own()) && words.next() == Some("restore")
 }
 
