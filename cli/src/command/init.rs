@@ -10,6 +10,7 @@ pub(crate) mod mode;
 mod command_name;
 mod print;
 mod plan;
+mod shell_file;
 mod program_link;
 mod record;
 mod settings;

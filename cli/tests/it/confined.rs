@@ -41,9 +41,9 @@ fn a_phase_that_only_reads_lets_run_what_can_keep_nothing() {
         ("plan-mode", "echo '{}' > plans/a.json", "allowed", "allowed"),
         ("plan-mode", "echo '{}' > plans/a.json; make", "unlisted_denied", "unlisted_denied"),
         // What writes an artifact of another phase.
-        ("careful-feature", "echo x > docs/plan.md", "entered", "entered"),
+        ("careful-feature", "echo x > docs/plan.md", "not_done", "not_done"),
         // A skill that lets pass what it does not list has nothing to hold.
-        ("test-first", "make", "unlisted", "unlisted"),
+        ("test-first", "make", "allowed", "allowed"),
         ("test-first", "sed -i s/a/b/ src/a.py", "forbidden", "forbidden"),
         // The compat form stays as it is.
         ("lsp-refactor@compat", "make", "unlisted", "unlisted"),

@@ -2,7 +2,7 @@
 
 mod caller;
 mod changed;
-mod confined;
+pub(crate) mod confined;
 mod evidence;
 mod listed;
 mod lines;
@@ -11,6 +11,7 @@ mod reserved;
 mod planned;
 pub(crate) mod rollback;
 mod still;
+mod strictest;
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -19,7 +20,6 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 pub(crate) use self::caller::Caller;
-pub use self::confined::holding;
 pub(crate) use self::listed::UnmetLine;
 use self::listed::{Listed, Unmet};
 use self::rollback::may_go_back;
@@ -182,7 +182,7 @@ impl<'a> SkillCall<'a> {
             let place = Place { index: here, phase, planned: step.is_some() };
             Ruling { command, ..part.judge(world, run, place) }
         });
-        strictest(rulings.collect())
+        Ruling::strictest(rulings.collect())
     }
 
     /// Whether the current phase of a run lists the call, and is not done.
@@ -223,7 +223,7 @@ impl<'a> SkillCall<'a> {
             }
             Ruling { command, ..ruling }
         });
-        strictest(rulings.collect())
+        Ruling::strictest(rulings.collect())
     }
 
     /// What a run forbids of a call that one of its parts judges; `None`: nothing.
@@ -314,29 +314,6 @@ impl Ruling {
             confinable: false,
         }
     }
-}
-
-/// The answer to several parts: the first violation, one that denies before one that asks; else the move that takes them
-/// all. A line that moves nothing, and each violation of which may run confined, runs confined as a whole.
-fn strictest(rulings: Vec<Ruling>) -> Ruling {
-    let violations = || rulings.iter().filter(|ruling| ruling.line.is_violation());
-    if violations().next().is_some() && rulings.iter().all(|ruling| ruling.confinable) {
-        return Ruling::of(Line::Confined);
-    }
-    if let Some(violation) = violations().find(|ruling| !ruling.asks).or_else(|| violations().next()) {
-        return violation.clone();
-    }
-    let moves = |ruling: &&Ruling| matches!(ruling.line, Line::Entered | Line::Back | Line::Returned);
-    let mut moving: Vec<Ruling> = rulings.iter().filter(moves).cloned().collect();
-    let to = |ruling: &Ruling| ruling.transition.as_ref().map(|transition| transition.to);
-    moving.sort_by_key(to);
-    let Some(last) = moving.pop() else {
-        let allowed = rulings.iter().find(|ruling| ruling.line == Line::Allowed).or_else(|| rulings.first());
-        return allowed.cloned().unwrap_or_else(|| Ruling::of(Line::UnlistedDenied));
-    };
-    // Forward the last phase is entered; parts that lead to different places otherwise belong into different calls.
-    let together = |other: &Ruling| other.line == last.line && (to(other) == to(&last) || last.line == Line::Entered);
-    if moving.iter().all(together) { last } else { Ruling { line: Line::UnlistedDenied, ..last } }
 }
 
 impl<'a> SkillPart<'a> {

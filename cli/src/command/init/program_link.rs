@@ -6,14 +6,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{InstallScope, SHELLS};
-use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::{NAMES, script};
+use phasegate_adapter::InstallScope;
 use phasegate_runtime::files::{Readers, make_folder, replace};
 use serde::{Deserialize, Serialize};
 
 use super::command_name::{lasting_path, same};
 use super::setting::{self, Setting};
+use super::shell_file::{Shell, beside, shells};
 use crate::command::control::refused_to_agent;
 use crate::output::Failure;
 
@@ -40,28 +39,6 @@ struct Needed {
     for_user: bool,
     /// The folders that were made for it.
     folders: BTreeSet<PathBuf>,
-}
-
-/// The link that is a client's shell on this machine, by the name of the user's own; `None` where there is none.
-pub(crate) fn own_shell(locations: &Locations) -> Option<PathBuf> {
-    let own = std::env::var_os("SHELL").map(PathBuf::from);
-    let name = NAMES.into_iter().find(|name| own.as_deref().and_then(Path::file_name).is_some_and(|own| own == *name));
-    shells(locations).into_iter().map(|shell| shell.at).find(|shell| shell.ends_with(name.unwrap_or(NAMES[0])))
-}
-
-/// A file that is a client's shell.
-struct Shell {
-    at: PathBuf,
-    text: String,
-}
-
-/// The files that are clients' shells.
-fn shells(locations: &Locations) -> Vec<Shell> {
-    let folder = locations.program_file(SHELLS).filter(|folder| cfg!(unix) && folder.is_absolute());
-    let shells = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell());
-    let variables: Vec<_> = shells.map(phasegate_adapter::ClientShell::variable).collect();
-    let each = |folder: PathBuf| NAMES.map(|name| Shell { at: folder.join(name), text: script(name, &variables) });
-    folder.into_iter().flat_map(each).collect()
 }
 
 impl Link {
@@ -132,17 +109,6 @@ impl Link {
     }
 }
 
-impl Shell {
-    /// Writes the file in one step, so that a client starts the one before or this one.
-    fn write(&self) -> io::Result<()> {
-        let beside = beside(&self.at)?;
-        std::fs::write(&beside, &self.text)?;
-        #[cfg(unix)]
-        std::fs::set_permissions(&beside, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
-        std::fs::rename(beside, &self.at)
-    }
-}
-
 /// Whether something that is written starts the link: what a project shares may name the program instead.
 fn is_started(setting: &Setting<'_>) -> bool {
     setting.scope == InstallScope::User || setting.adapters.iter().any(|adapter| !adapter.installer().by_name())
@@ -161,14 +127,6 @@ fn put(at: &Path, leads: &Path) -> io::Result<()> {
     let beside = beside(at)?;
     std::fs::copy(leads, &beside)?;
     std::fs::rename(beside, at)
-}
-
-/// A free name beside the link, in a folder that is there.
-fn beside(at: &Path) -> io::Result<PathBuf> {
-    at.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    let beside = at.with_extension(format!("{}.new", std::process::id()));
-    let _ = std::fs::remove_file(&beside);
-    Ok(beside)
 }
 
 /// Notes that the hooks of this setting start the link.

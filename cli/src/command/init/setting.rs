@@ -8,7 +8,7 @@ use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, PROGRAM, 
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
-use super::program_link;
+use super::shell_file;
 
 use crate::args::{ModeArg, platform_names};
 use crate::command::adapters::signs;
@@ -128,7 +128,7 @@ impl Setting<'_> {
             command: self.command(adapter),
             mode: self.mode,
             scope: self.scope,
-            shell: program_link::own_shell(&self.runtime.locations),
+            shell: shell_file::own_shell(&self.runtime.locations),
             existing,
         })
     }
