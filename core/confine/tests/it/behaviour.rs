@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -232,13 +233,18 @@ fn mount_in_home(scratch: &Scratch, level: Level) -> Result<(), Failed> {
 
 fn temporary_home(scratch: &Scratch, level: Level) -> Result<(), Failed> {
     let scratch = Scratch::in_temporary_folder(scratch.user());
-    // What others have in the temporary folder is out of sight; the folder of the scratch, and of the program where it lies
-    // there, are in sight.
-    let line = "echo lost > src/a.txt; cat src/a.txt; test $(ls -A /tmp | wc -l) -le 3 && echo hidden";
-    let output = run(&scratch, &scratch.request(level), line);
-    let expected = if level == Level::Overlay { "lost\nhidden" } else { "hello\nhidden" };
+    // What others have in the temporary folder is seen through the layer, and stays as it is; without one it is out of sight.
+    let other = tempfile::Builder::new().prefix("others").tempfile_in("/tmp").unwrap();
+    fs::write(other.path(), "theirs\n").unwrap();
+    fs::set_permissions(other.path(), fs::Permissions::from_mode(0o666)).unwrap();
+    let place = other.path().display();
+    let line =
+        format!("echo lost > src/a.txt; cat src/a.txt; cat {place} 2>/dev/null || echo hidden; echo x > {place}");
+    let output = run(&scratch, &scratch.request(level), &line);
+    let expected = if level == Level::Overlay { "lost\ntheirs" } else { "hello\nhidden" };
     let told = format!("{} {}", text(&output.stdout), text(&output.stderr));
     equal(text(&output.stdout), expected.to_owned()).map_err(|_| Failed::from(told))?;
+    equal(text(&fs::read(other.path()).unwrap()), "theirs".to_owned())?;
     equal(text(&fs::read(scratch.project().join("src/a.txt")).unwrap()), "hello".to_owned())
 }
 
