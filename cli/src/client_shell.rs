@@ -4,6 +4,7 @@
 //! The guard says so by a ticket ([`phasegate_runtime::client_shell`]), and says where lines without one are held too. What was
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
+mod say;
 mod given;
 mod held;
 mod real_shell;
@@ -19,6 +20,7 @@ use phasegate_runtime::{Locations, Project};
 
 use self::given::Given;
 use self::held::Held;
+use self::say::say;
 use crate::exit::{NO_PROGRAM, NOT_CONFINED};
 use crate::shell_probe::probe_here;
 
@@ -34,22 +36,20 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
     let name = args.first().and_then(|name| NAMES.into_iter().find(|known| name == *known));
     let (Some(name), Some(args)) = (name, args.get(1..)) else { return ExitCode::from(NO_PROGRAM) };
     let Some(shell) = real_shell::find(name) else {
-        eprintln!("phasegate: there is no `{name}` in PATH");
+        say(format_args!("there is no `{name}` in PATH"));
         return ExitCode::from(NO_PROGRAM);
     };
     let given = Given::of(args);
     let Some((ticket, locations, meeting)) = told(&given) else {
         let error = Command::new(&shell).args(args).exec();
-        eprintln!("phasegate: `{}` cannot be started: {error}", shell.display());
+        say(format_args!("`{}` cannot be started: {error}", shell.display()));
         return ExitCode::from(NO_PROGRAM);
     };
     let level = meeting.mark().and_then(|mark| mark.level);
     let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
     let status = held.run(&locations).map(|report| held.end(&report, &meeting));
     ExitCode::from(status.unwrap_or_else(|why| {
-        eprintln!(
-            "phasegate: nothing has run, since this phase only reads and the kernel does not hold the line: {why}"
-        );
+        say(format_args!("nothing has run, since this phase only reads and the kernel does not hold the line: {why}"));
         NOT_CONFINED
     }))
 }
@@ -71,7 +71,7 @@ fn told(given: &Given) -> Option<(Ticket, Locations, Meeting)> {
         None => {
             let ticket = without_ticket(meeting.standing()?);
             if let Err(error) = meeting.note_other() {
-                eprintln!("phasegate: that this line is held cannot be noted: {error}");
+                say(format_args!("that this line is held cannot be noted: {error}"));
             }
             ticket
         }
@@ -92,6 +92,6 @@ fn note(meeting: &Meeting, locations: &Locations) {
     let start = std::env::current_dir().unwrap_or_default();
     let mark = probe_here(locations, &Project::find(locations, &start).root);
     if let Err(error) = meeting.write_mark(&mark) {
-        eprintln!("phasegate: lines cannot be held here, since the guard's state cannot be written: {error}");
+        say(format_args!("lines cannot be held here, since the guard's state cannot be written: {error}"));
     }
 }

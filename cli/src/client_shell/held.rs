@@ -9,7 +9,9 @@ use phasegate_runtime::Locations;
 use phasegate_runtime::client_shell::{Meeting, Ticket};
 
 use super::given::Given;
+use super::say::say;
 use crate::exit::NOT_KEPT;
+use crate::output::Output;
 use crate::shell_probe::overlaid;
 
 /// The most changes that are told.
@@ -51,12 +53,12 @@ impl Held<'_> {
         if let Some(call) = &self.ticket.call
             && let Err(error) = meeting.report(call, report)
         {
-            eprintln!("phasegate: what was not kept cannot be noted: {error}");
+            say(format_args!("what was not kept cannot be noted: {error}"));
         }
         let more = report.changes.len().saturating_sub(MOST) + report.more;
         if report.changes.is_empty() && more == 0 {
             if report.caches {
-                eprintln!("phasegate: this phase only reads, so what was built is not kept");
+                say("this phase only reads, so what was built is not kept");
             }
             return report.status;
         }
@@ -71,7 +73,8 @@ impl Held<'_> {
             let _ = writeln!(text, "not kept: {more} more");
         }
         let says = self.ticket.confined.as_ref().map(|how| how.says.as_str()).unwrap_or_default();
-        eprintln!("{text}phasegate: {says}");
+        Output { json: false }.note(text.trim_end());
+        say(says);
         if report.status == 0 { NOT_KEPT } else { report.status }
     }
 }

@@ -18,7 +18,6 @@ pub enum Confine {
 impl Confine {
     /// Whether nothing was said.
     #[must_use]
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     pub fn is_default(&self) -> bool {
         *self == Self::Auto
     }

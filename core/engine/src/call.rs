@@ -58,11 +58,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         question::answered(draft, &call, event, denied)
     };
     let mut denied = judge(world, draft, &found.verdicts);
-    // A call that is denied begins nothing.
-    let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own;
-    // What nothing stays of begins nothing.
-    let stays = found.verdicts.iter().all(|verdict| verdict.ruling.line != Line::Confined);
-    if runs && stays && start::by_call(policy, draft, &call, caller, &found.verdicts) {
+    // A call that is denied begins nothing, and neither does one of which nothing stays.
+    let runs = denied.as_ref().is_none_or(Decision::lets_through) && !is_own && !is_held(&found.verdicts);
+    if runs && start::by_call(policy, draft, &call, caller, &found.verdicts) {
         settle(world, policy, draft);
         found = reach(world, policy, draft, &call, caller);
         denied = judge(world, draft, &found.verdicts);
@@ -80,10 +78,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         (open.parts, open.changes) =
             past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
     }
-    if call.analysis.confinable && decision.lets_through() {
-        decision.confined = confined(draft, &verdicts).map(Box::new);
-    }
-    judged(draft, &call, &verdicts);
+    decision.confined = judged(draft, &call, &verdicts).filter(|_| decision.lets_through()).map(Box::new);
     for verdict in &verdicts {
         apply(world, draft, verdict, &mut decision, &mut open);
         let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());
@@ -107,19 +102,21 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     decision
 }
 
-/// How the shell is to run the call, where a run asks for that.
-fn confined(draft: &Draft, verdicts: &[RunVerdict<'_>]) -> Option<Confined> {
-    let mut judging = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over);
-    judging.find_map(|verdict| verdict.call.confinement(draft.run(&verdict.run)?, verdict.ruling.line))
+/// Whether a run has the call held, so that nothing of it stays.
+fn is_held(verdicts: &[RunVerdict<'_>]) -> bool {
+    verdicts.iter().any(|verdict| verdict.ruling.line == Line::Confined)
 }
 
-/// Notes that the runs judged the call.
-fn judged(draft: &mut Draft, call: &Call, verdicts: &[RunVerdict<'_>]) {
+/// Notes that the runs judged the call. Gives how the shell is to run it, where a run asks for that.
+fn judged(draft: &mut Draft, call: &Call, verdicts: &[RunVerdict<'_>]) -> Option<Confined> {
+    let mut judging = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over);
+    let confined = judging.find_map(|verdict| verdict.call.confinement(draft.run(&verdict.run)?, verdict.ruling.line));
     for verdict in verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
         let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());
         draft.change(Change::Judged { run, tool, broke: verdict.broke, shown_stays });
     }
+    confined
 }
 
 /// Applies what one run says to the call, and notes in the decision and the open call what came of it.

@@ -483,12 +483,7 @@ impl<'a> SkillPart<'a> {
             forbidden,
             returns,
             done,
-            next: match &transition {
-                None if unmet.0.is_some() => Next::Closed,
-                None => Next::None,
-                Some(transition) if transition.open => Next::Open,
-                Some(_) => Next::Closed,
-            },
+            next: way(transition.as_ref(), unmet.0.is_some()),
             back: back.is_some(),
             unlisted_passes: unlisted_passes && !reserved,
         };
@@ -530,6 +525,15 @@ impl<'a> SkillPart<'a> {
             let open = open && self.belongs_to(target);
             (open && unmet.note(back.to, self.listed(world, run, target)) == Listed::Yes).then_some(back.to)
         })
+    }
+}
+
+/// Whether the way to a following phase is open, or closed by what some line still asks for.
+fn way(transition: Option<&Transition>, unmet: bool) -> Next {
+    match transition {
+        Some(transition) if transition.open => Next::Open,
+        None if !unmet => Next::None,
+        Some(_) | None => Next::Closed,
     }
 }
 

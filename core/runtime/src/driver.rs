@@ -306,16 +306,13 @@ impl<'a> Driver<'a> {
         if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
-        if !open {
-            self.hear_of_shell(&event);
-            self.mark_confinable(&mut event);
-        }
         if !open && let Some(problem) = self.held_by_alarm(&event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
         if !open {
             self.look_at_effects(&event);
             self.note_violations(&mut event);
+            self.meet_shell(&mut event);
         }
         let root = &self.project.root;
         analysis::name_paths(&mut event, root, self.runtime.locations.home.to_str().unwrap_or_default());

@@ -64,8 +64,14 @@ impl Driver<'_> {
             .any(|text| shell.is_sandboxed(&text))
     }
 
+    /// Hears of the shell what came of a line, and whether the line of a call can be held.
+    pub(super) fn meet_shell(&mut self, event: &mut Event) {
+        self.hear_of_shell(event);
+        self.mark_confinable(event);
+    }
+
     /// Notes in a shell call whether its line can be held.
-    pub(super) fn mark_confinable(&mut self, event: &mut Event) {
+    fn mark_confinable(&mut self, event: &mut Event) {
         if !self.store.is_on_disk() {
             return;
         }
@@ -110,7 +116,7 @@ impl Driver<'_> {
     }
 
     /// Takes up what came of a line, and finds one that should have been held and ran elsewhere.
-    pub(super) fn hear_of_shell(&mut self, event: &Event) {
+    fn hear_of_shell(&mut self, event: &Event) {
         let EventKind::ToolResult { id: Some(id), outcome, exit_code, .. } = &event.kind else { return };
         if *outcome == Some(End::Launched) {
             return;
