@@ -11,6 +11,7 @@ mod real_shell;
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt as _, parent_id};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use phasegate_core::Confined;
@@ -40,43 +41,62 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         return ExitCode::from(NO_PROGRAM);
     };
     let given = Given::of(args);
-    let Some((ticket, locations, meeting)) = told(&given) else {
-        let error = Command::new(&shell).args(args).exec();
-        say(format_args!("`{}` cannot be started: {error}", shell.display()));
-        return ExitCode::from(NO_PROGRAM);
-    };
-    let level = meeting.mark().and_then(|mark| mark.level);
-    let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
-    let status = held.run(&locations).map(|report| held.end(&report, &meeting));
-    ExitCode::from(status.unwrap_or_else(|why| {
+    let ended = told(&given).and_then(|told| {
+        let Some(Told { ticket, locations, meeting }) = told else { return Ok(bare(&shell, args)) };
+        let level = meeting.mark().and_then(|mark| mark.level);
+        let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
+        held.run(&locations).map(|report| held.end(&report, &meeting))
+    });
+    ExitCode::from(ended.unwrap_or_else(|why| {
         say(format_args!("nothing has run, since this phase only reads and the kernel does not hold the line: {why}"));
         NOT_CONFINED
     }))
 }
 
+/// Becomes the shell, as without a guard.
+fn bare(shell: &Path, args: &[OsString]) -> u8 {
+    let error = Command::new(shell).args(args).exec();
+    say(format_args!("`{}` cannot be started: {error}", shell.display()));
+    NO_PROGRAM
+}
+
+/// A line that has to be held.
+struct Told {
+    ticket: Ticket,
+    locations: Locations,
+    meeting: Meeting,
+}
+
 /// What the guard decided of a line that has to be held; `None`: it runs as without a guard.
-fn told(given: &Given) -> Option<(Ticket, Locations, Meeting)> {
-    let locations = Locations::from_environment().ok()?;
+///
+/// # Errors
+///
+/// Lines may have to be held, and nobody can read what was decided.
+fn told(given: &Given) -> Result<Option<Told>, String> {
+    let locations = Locations::from_environment().map_err(|problem| problem.message)?;
     let Some(meeting) = Meeting::above(&locations.state) else {
-        if given.is_by_variable() {
-            let (meeting, standing) = Meeting::standing_outside(&locations.state)?;
-            return Some((without_ticket(standing), locations, meeting));
+        if !given.is_by_variable() {
+            Process::of(parent_id())
+                .iter()
+                .for_each(|client| note(&Meeting::of(&locations.state, *client), &locations));
+            return Ok(None);
         }
-        note(&Meeting::of(&locations.state, Process::of(parent_id())?), &locations);
-        return None;
+        let outside = Meeting::standing_outside(&locations.state);
+        return Ok(outside.map(|(meeting, one)| Told { ticket: without_ticket(one), locations, meeting }));
     };
-    let ticket = match meeting.take(|line| given.is(line)) {
-        Some(ticket) => ticket,
-        None if given.is_of_client() => return None,
-        None => {
-            let ticket = without_ticket(meeting.standing()?);
+    let ticket = match (meeting.take(|line| given.is(line)), meeting.standing()) {
+        (Some(ticket), _) => ticket,
+        (None, _) if given.is_of_client() => return Ok(None),
+        (None, Some(standing)) => {
             if let Err(error) = meeting.note_other() {
                 say(format_args!("that this line is held cannot be noted: {error}"));
             }
-            ticket
+            without_ticket(standing)
         }
+        (None, None) if meeting.stands() => return Err("what was decided cannot be read".to_owned()),
+        (None, None) => return Ok(None),
     };
-    ticket.confined.is_some().then_some((ticket, locations, meeting))
+    Ok(ticket.confined.is_some().then_some(Told { ticket, locations, meeting }))
 }
 
 /// For a line that nothing was left of, where lines are held. It may be one that waits, as the client rewrote it.

@@ -7,6 +7,7 @@ mod progress;
 mod diff;
 pub mod context;
 pub mod args;
+mod confining;
 mod shell_probe;
 pub mod command;
 pub mod cli;

@@ -15,7 +15,7 @@ use crate::program::ClientProgram;
 /// which `init` makes, so that nothing is looked up by its name. `$HOME/` stands for that home.
 pub const PROGRAM: &str = "$HOME/.local/share/phasegate/bin/phasegate";
 
-/// The folder of the links to the program that are clients' shells, each with the name of the shell that it stands in for.
+/// The folder of the files that clients start as their shells, each with the name of the shell that it stands in for.
 pub const SHELLS: &str = "$HOME/.local/share/phasegate/shell";
 
 /// The variable in which the shell is kept that a person gave a client before.

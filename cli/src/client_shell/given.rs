@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use phasegate_adapter::{ClientShell, ShellText};
 use phasegate_runtime::client_shell::is_own;
 
+use crate::shell_probe::shell_variables;
+
 /// A text for the shell, and the client that gives it, where that says in a variable which shell it has.
 pub(super) struct Given {
     /// `None`: there is none, or it is no Unicode.
@@ -22,9 +24,9 @@ impl Given {
         let mut words = args.iter().map(|arg| arg.to_str());
         let commands = words.next() == Some(Some("-c"));
         let text = words.find(|word| *word != Some("-l")).flatten().filter(|_| commands).map(str::to_owned);
-        let shells: Vec<_> = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell()).collect();
-        let variables: Vec<_> = shells.iter().map(|shell| shell.variable()).collect();
-        let client = shells.iter().copied().find(|shell| {
+        let variables = shell_variables();
+        let mut shells = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell());
+        let client = shells.find(|shell| {
             let named = std::env::var(shell.variable());
             named.is_ok_and(|named| is_own(&named, &variables))
         });

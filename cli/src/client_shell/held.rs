@@ -1,7 +1,6 @@
 //! A line that runs so that nothing of it stays.
 
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use phasegate_confine::{Level, Report, Request, run as run_confined, work_base};
@@ -10,12 +9,9 @@ use phasegate_runtime::client_shell::{Meeting, Ticket};
 
 use super::given::Given;
 use super::say::say;
+use crate::confining::{not_kept, overlaid};
 use crate::exit::NOT_KEPT;
 use crate::output::Output;
-use crate::shell_probe::overlaid;
-
-/// The most changes that are told.
-const MOST: usize = 20;
 
 /// A line, and what was decided of it.
 pub(super) struct Held<'a> {
@@ -55,25 +51,15 @@ impl Held<'_> {
         {
             say(format_args!("what was not kept cannot be noted: {error}"));
         }
-        let more = report.changes.len().saturating_sub(MOST) + report.more;
-        if report.changes.is_empty() && more == 0 {
+        let lost = not_kept(report);
+        if lost.is_empty() {
             if report.caches {
                 say("this phase only reads, so what was built is not kept");
             }
             return report.status;
         }
-        let folder = std::env::current_dir().unwrap_or_default();
-        let mut text = String::new();
-        for change in report.changes.iter().take(MOST) {
-            let path = Path::new(&change.path);
-            let path = path.strip_prefix(&folder).unwrap_or(path).display();
-            let _ = writeln!(text, "not kept: {} {path}", change.kind.letter());
-        }
-        if more > 0 {
-            let _ = writeln!(text, "not kept: {more} more");
-        }
         let says = self.ticket.confined.as_ref().map(|how| how.says.as_str()).unwrap_or_default();
-        Output { json: false }.note(text.trim_end());
+        Output { json: false }.note(lost.join("\n"));
         say(says);
         if report.status == 0 { NOT_KEPT } else { report.status }
     }

@@ -33,7 +33,6 @@ mod skills;
 mod children;
 mod unentered;
 mod combine;
-
 mod mcp;
 mod safety;
 mod budgets;

@@ -45,7 +45,7 @@ const ENDED: &str = "ended-";
 pub struct Mark {
     /// The level at which it holds a line of which nothing is to stay; `None`: it cannot.
     pub level: Option<String>,
-    /// Why not at a better level.
+    /// Why at none; empty where there is one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub refused: String,
 }
@@ -236,6 +236,12 @@ impl Meeting {
         self.files(STANDING).iter().find_map(|path| read(path))
     }
 
+    /// Whether a session of the client stands so, also where nobody can read what was noted of it.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        !self.files(STANDING).is_empty()
+    }
+
     /// That of the client above this process, if its shell or its guard said something of it. A client may start its shell
     /// through another program.
     #[must_use]
@@ -382,7 +388,10 @@ mod tests {
         let meeting = meeting(state.path());
         let standing = Standing { root: "/p".into(), namespace: 1, confined: Confined { says: "look".into() } };
         meeting.stand("a", None).unwrap();
-        assert_eq!(meeting.standing(), None);
+        assert_eq!((meeting.standing(), meeting.stands()), (None, false));
+        meeting.write(&format!("{STANDING}x.json"), &"torn").unwrap();
+        assert_eq!((meeting.standing(), meeting.stands()), (None, true));
+        fs::remove_file(meeting.folder.join(format!("{STANDING}x.json"))).unwrap();
         meeting.stand("a", Some(&standing)).unwrap();
         meeting.stand("b", None).unwrap();
         assert_eq!(meeting.standing(), Some(standing));

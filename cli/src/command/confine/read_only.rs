@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use phasegate_confine::{Change, Level, Report, Request, probe, run as run_confined};
+use phasegate_confine::{Level, Report, Request, run as run_confined};
 use phasegate_core::canonical::Sorted;
 use serde_json::json;
 
 use super::request::{Line, not_run, request};
+use crate::confining::{best, not_kept};
 use crate::context::Context;
 use crate::exit::NOT_KEPT;
 use crate::output::Failure;
-
-/// The most changes that are told as text.
-const MOST: usize = 20;
 
 /// The arguments of `phasegate confine read-only`.
 #[derive(Debug, clap::Args)]
@@ -45,7 +43,11 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<u8, Failure> {
     };
     let level = match args.level.as_deref().and_then(Level::find) {
         Some(level) => level,
-        None => best(&request)?,
+        None => best(&request).map_err(|causes| {
+            let help =
+                "run the command without `phasegate confine`, or on a system that has user namespaces or Landlock";
+            Failure::new(format!("no level holds a command here ({causes})")).with_help(help)
+        })?,
     };
     match run_confined(&Request { level, command: args.line.command.clone(), ..request }) {
         Ok(report) => Ok(ended(&report, context)),
@@ -57,41 +59,14 @@ fn open(folder: &Path) -> Result<PathBuf, Failure> {
     folder.canonicalize().map_err(|error| Failure::new(format!("`{}` cannot be opened: {error}", folder.display())))
 }
 
-/// The best level that works here.
-fn best(request: &Request) -> Result<Level, Failure> {
-    let mut causes = Vec::new();
-    for level in Level::READ_ONLY {
-        let Some(probed) = probe(&[level], request).pop() else { continue };
-        match probed.refused {
-            None => return Ok(level),
-            Some(cause) => causes.push(format!("{level}: {cause}")),
-        }
-    }
-    Err(Failure::new(format!("no level holds a command here ({})", causes.join("; ")))
-        .with_help("run the command without `phasegate confine`, or on a system that has user namespaces or Landlock"))
-}
-
 /// Tells what is not kept. Gives the exit status.
 fn ended(report: &Report, context: &Context) -> u8 {
     if context.out.json {
         let told = json!(report);
         context.out.note(Sorted(&told));
     } else {
-        let folder = std::env::current_dir().unwrap_or_default();
-        for change in report.changes.iter().take(MOST) {
-            context.out.note(format_args!("not kept: {}", line(change, &folder)));
-        }
-        let more = report.changes.len().saturating_sub(MOST) + report.more;
-        if more > 0 {
-            context.out.note(format_args!("not kept: {more} more"));
-        }
+        not_kept(report).iter().for_each(|line| context.out.note(line));
     }
     let lost = !report.changes.is_empty();
     if lost && report.status == 0 { NOT_KEPT } else { report.status }
-}
-
-/// One letter and the path, as git would write them.
-fn line(change: &Change, folder: &Path) -> String {
-    let path = Path::new(&change.path);
-    format!("{} {}", change.kind.letter(), path.strip_prefix(folder).unwrap_or(path).display())
 }

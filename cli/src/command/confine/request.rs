@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 
 use phasegate_confine::{Error, Level, Probed, Request, work_base};
 use serde_json::{Value, json};
 
+use crate::confining::overlaid;
 use crate::context::Context;
 use crate::exit::{NO_PROGRAM, NO_PROGRAM_TO_START, NOT_CONFINED};
 use crate::output::Failure;
@@ -23,19 +23,11 @@ pub struct Line {
 pub(super) fn request(level: Level, context: &Context) -> Result<Request, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?.root;
-    let home = runtime.locations.home.canonicalize().unwrap_or(runtime.locations.home);
-    // A layer over `/` would lie over itself.
-    let mut overlaid: Vec<PathBuf> = [home, project].into_iter().filter(|folder| lies_deep(folder)).collect();
-    overlaid.sort();
-    overlaid.dedup();
+    let overlaid = overlaid(&runtime.locations, &project);
     let work = work_base(&overlaid).ok_or_else(|| {
         Failure::new("no folder for temporary layers can be used").with_help("make `/var/tmp` writable")
     })?;
     Ok(Request { overlaid, ..Request::new(level, Vec::new(), work) })
-}
-
-fn lies_deep(folder: &Path) -> bool {
-    folder.is_dir() && folder.parent().is_some()
 }
 
 /// The exit status of a command that was not run, after saying why.

@@ -7,6 +7,8 @@ use phasegate_adapter::SHELLS;
 use phasegate_runtime::Locations;
 use phasegate_runtime::client_shell::{NAMES, script};
 
+use crate::shell_probe::shell_variables;
+
 /// The file that is a client's shell on this machine, by the name of the user's own; `None` where there is none.
 pub(super) fn own_shell(locations: &Locations) -> Option<PathBuf> {
     let own = std::env::var_os("SHELL").map(PathBuf::from);
@@ -23,8 +25,7 @@ pub(super) struct Shell {
 /// The files that are clients' shells.
 pub(super) fn shells(locations: &Locations) -> Vec<Shell> {
     let folder = locations.program_file(SHELLS).filter(|folder| cfg!(unix) && folder.is_absolute());
-    let shells = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell());
-    let variables: Vec<_> = shells.map(phasegate_adapter::ClientShell::variable).collect();
+    let variables = shell_variables();
     let each = |folder: PathBuf| NAMES.map(|name| Shell { at: folder.join(name), text: script(name, &variables) });
     folder.into_iter().flat_map(each).collect()
 }
