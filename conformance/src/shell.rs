@@ -35,7 +35,6 @@ enum Wants {
 const CORPORA: &[(&str, Wants)] = &[
     ("must-block", Wants::Other),
     ("adversarial", Wants::Other),
-    ("python", Wants::Other),
     ("distrusted", Wants::Distrusted),
     ("should-allow", Wants::Read),
     ("own", Wants::Own),

@@ -127,7 +127,6 @@ fn print(context: &Context, reload: &Reload) {
     for readers in &reload.distrusted {
         let readers = match readers {
             Readers::Repository => "programs that obey files of the repository",
-            Readers::Modules => "`python3 -m` and what it loads",
             Readers::Packages => "`npx` and what it starts",
             Readers::Programs => "programs",
             Readers::Commands => "commands",

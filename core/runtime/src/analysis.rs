@@ -25,7 +25,6 @@ mod own_programs;
 mod pushed;
 mod runs_in;
 mod scripts;
-mod shadowed;
 mod tasks;
 mod tests;
 mod tools;
@@ -153,7 +152,7 @@ pub(crate) fn complete<'a>(
         None => place.obeyed_by_paths(&analysis.paths, input, &shell.table),
     };
     // What a line changes its own commands may obey.
-    let runs = |readers: &Readers| judged.is_some() || !matches!(readers, Readers::Modules | Readers::Packages);
+    let runs = |readers: &Readers| judged.is_some() || *readers != Readers::Packages;
     if changed.iter().any(runs) && !labels.is_empty() {
         given.get_or_insert(labels).insert(EXECUTE.to_string());
     }

@@ -78,21 +78,6 @@ fn whole(bencher: divan::Bencher<'_, '_>, kind: &str) {
     bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
 }
 
-/// Longest texts of Python.
-#[divan::bench(args = [
-    "print(json.loads(open('a.txt').read().strip().split(',')[0]), f'{x:>5}')\n",
-    "x.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a\n",
-    "os.sep\n",
-    "x=x/x/x/x/x/x/x;open(x)\n",
-    "(((((((((((x)))))))))))\n",
-])]
-fn python(bencher: divan::Bencher<'_, '_>, piece: &str) {
-    let before = "python3 - <<'EOF'\nimport os, json\nx = 1\n";
-    let line = format!("{before}{}EOF", piece.repeat((MAX_LINE_BYTES - before.len() - 3) / piece.len()));
-    let table = Table::shipped();
-    bencher.bench(|| judge(divan::black_box(&line), &table, Trust::default()));
-}
-
 /// The same command again and again, up to the longest line.
 #[divan::bench(args = [MAX_LINE_BYTES / 16, MAX_LINE_BYTES / 4, MAX_LINE_BYTES])]
 fn long(bencher: divan::Bencher<'_, '_>, bytes: usize) {

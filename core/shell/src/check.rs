@@ -17,7 +17,6 @@ pub(crate) mod program_text;
 mod other_folder;
 mod output;
 mod pager;
-pub(crate) mod python;
 mod sed;
 mod shell;
 mod statement;
@@ -97,7 +96,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Verb => verb::verb(command),
         Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
-        Check::Tool | Check::Python => tool::check(walk, command),
+        Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
         Check::Links => output::links(walk, command),
         Check::Redis => statement::redis(command),

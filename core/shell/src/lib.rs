@@ -22,7 +22,6 @@ mod variables;
 mod output;
 mod zsh;
 mod walk;
-mod python;
 mod check;
 mod judge;
 
@@ -30,6 +29,6 @@ pub use guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
 pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
-pub use obeyed::{Readers, obeying, shadows};
+pub use obeyed::{Readers, obeying};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};
 pub use variables::is_harmless;

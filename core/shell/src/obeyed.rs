@@ -1,11 +1,8 @@
 //! What commands obey that otherwise only read: a change of it changes what these commands run.
 
-mod modules;
-
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-pub use modules::shadows;
 use phasegate_core::glob::{choices, path_fits};
 use serde::{Deserialize, Serialize};
 
@@ -13,11 +10,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readers {
-    /// Programs that obey files of a repository: git, cargo, `python3 -m json.tool`.
+    /// Programs that obey files of a repository: git, cargo.
     Repository,
-    /// `python3 -m` and `python3 -c`, which load modules from the working folder. So many sources have their names that a file tool which
-    /// writes one runs nothing by that.
-    Modules,
     /// `npx` and other runners, which look for a program among the packages of the checkout.
     Packages,
     /// Every program.
@@ -44,7 +38,7 @@ struct Row {
     paths: &'static [&'static str],
 }
 
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 6] = [
     Row {
         readers: Readers::Repository,
         text: Text::GitConfig,
@@ -77,22 +71,6 @@ const ROWS: [Row; 8] = [
             "~/.mavenrc",
             "/etc/mavenrc",
         ],
-    },
-    Row {
-        readers: Readers::Repository,
-        text: Text::Any,
-        // What `python3 -m` loads from the working folder, and python from its own.
-        paths: &[
-            "**/{json,_json,argparse,gettext,locale,runpy,pkgutil}{,.py,.pyc,.so,.*.so,/__init__.*}",
-            "**/{sitecustomize,usercustomize}{.py,.pyc,/__init__.*}",
-            "**/site-packages/*.pth",
-        ],
-    },
-    Row {
-        readers: Readers::Modules,
-        text: Text::Any,
-        // Where python has modules; those of the working folder are in `modules`.
-        paths: &["**/{site-packages,dist-packages}/**", "**/lib/python*/**"],
     },
     Row {
         readers: Readers::Packages,
@@ -249,8 +227,7 @@ pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     let index = index();
     let named = path.split('/').filter_map(|name| index.by_name.get(name)).flatten();
     let fitting = named.chain(&index.others).filter(|pattern| fits(&pattern.text));
-    let of_python = ROWS.iter().position(|row| row.readers == Readers::Modules).filter(|_| shadows(&path));
-    let row = ROWS.get(fitting.map(|pattern| pattern.row).chain(of_python).min()?)?;
+    let row = ROWS.get(fitting.map(|pattern| pattern.row).min()?)?;
     let harmless = match row.text {
         Text::Any => false,
         Text::GitConfig => text.is_some_and(names_no_program),
@@ -291,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_change_of_what_commands_obey_is_known_by_its_path() {
-        use Readers::{Commands, Modules, Packages, Programs, Repository};
+        use Readers::{Commands, Packages, Programs, Repository};
         for (path, readers) in [
             ("/p/.git/config", Some(Repository)),
             ("/p/.GIT/Config", Some(Repository)),
@@ -310,12 +287,6 @@ mod tests {
             ("/p/json", Some(Repository)),
             ("/p/json/__init__.py", Some(Repository)),
             ("/p/argparse.py", Some(Repository)),
-            ("/p/re.py", Some(Modules)),
-            ("/p/src/types.py", Some(Modules)),
-            ("/p/statistics.cpython-313-x86_64-linux-gnu.so", Some(Modules)),
-            ("/p/calendar", Some(Modules)),
-            ("/p/email/__init__.py", Some(Modules)),
-            ("/p/.venv/lib/python3.12/site-packages/yaml/loader.py", Some(Modules)),
             ("/p/email/a.py", None),
             ("/p/calendar.ts", None),
             ("/p/csv/a.csv", None),
@@ -362,8 +333,7 @@ mod tests {
                     }
                 };
                 let row = ROWS.iter().find(|row| row.paths.iter().any(fits));
-                let of_python = shadows(&path).then_some(Readers::Modules);
-                assert_eq!(obeying(&path, "/h", None), row.map(|row| row.readers).or(of_python), "{path}");
+                assert_eq!(obeying(&path, "/h", None), row.map(|row| row.readers), "{path}");
                 found += u32::from(row.is_some());
             }
         }

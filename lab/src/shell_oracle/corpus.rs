@@ -14,7 +14,7 @@ pub(super) const HARMLESS: &str = "should-allow";
 /// The file of what somebody tried to get past the parser.
 pub(super) const ADVERSARIAL: &str = "adversarial";
 /// The corpora, by the names of their files.
-const CORPORA: &[&str] = &["must-block", ADVERSARIAL, "python", HARMLESS, "registry", "own", "typed"];
+const CORPORA: &[&str] = &["must-block", ADVERSARIAL, HARMLESS, "registry", "own", "typed"];
 
 /// A line with where it is written.
 #[derive(Clone)]

@@ -15,7 +15,7 @@ use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
 use super::tasks::{self, TaskText};
-use super::{beside, branch, embedded, in_part, may_run, no_index, pushed, runs_in, shadowed, tests};
+use super::{beside, branch, embedded, in_part, may_run, no_index, pushed, runs_in, tests};
 use crate::paths::{resolve, shown};
 use crate::policy_store::KeptSettings;
 
@@ -93,7 +93,6 @@ pub(crate) fn read_line(
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let mut trust = shell.trust.clone().in_folder(&base.to_string_lossy());
     let mut judged = judge(line, &shell.table, trust.clone());
-    trust.lost.extend(shadowed::any(&judged, &base).then_some(Readers::Modules));
     trust.lost.extend(embedded::any(&judged, &base, root).then_some(Readers::Repository));
     if trust.lost != shell.trust.lost {
         judged = judge(line, &shell.table, trust);

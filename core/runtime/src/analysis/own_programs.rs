@@ -1,5 +1,6 @@
 //! Whether something of the project may print a report of tests in place of the runner (rules 3.3, tests).
 
+use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -9,7 +10,6 @@ use phasegate_shell::Table;
 
 use super::cargo_config;
 use super::scripts::{self, known_words};
-use super::shadowed::has_module;
 
 /// Modules that `python -m unittest` loads after it looks for modules in the working folder, as CPython 3.8 to 3.14 have
 /// them.
@@ -20,6 +20,8 @@ const OF_UNITTEST: &str = "\
     heapq importlib io ipaddress itertools keyword _lzma lzma math ntpath operator os pathlib random re reprlib shutil \
     sre_compile sre_constants sre_parse stat struct tempfile threading types typing urllib warnings weakref _weakrefset \
     zipfile zlib";
+/// The most entries of a folder that are looked at; a folder with more counts as one that has such a module.
+const MAX_ENTRIES: usize = 20_000;
 /// What Maven's own script runs first, below the home folder.
 const MAVEN_START: &str = ".mavenrc";
 /// Those that `python -m pytest` loads besides.
@@ -73,14 +75,14 @@ pub(super) fn is_new(program: &Path, began: Option<SystemTime>) -> bool {
 }
 
 #[cfg(unix)]
-fn changed(data: &std::fs::Metadata) -> Option<SystemTime> {
+fn changed(data: &fs::Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
     let (seconds, nanos) = (u64::try_from(data.ctime()).ok()?, u32::try_from(data.ctime_nsec()).ok()?);
     SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::new(seconds, nanos))
 }
 
 #[cfg(not(unix))]
-fn changed(data: &std::fs::Metadata) -> Option<SystemTime> {
+fn changed(data: &fs::Metadata) -> Option<SystemTime> {
     data.modified().ok()
 }
 
@@ -91,6 +93,26 @@ fn shadows(name: &str, runner: Runner) -> bool {
         matches!(ending, "" | "py" | "pyc" | "so" | "pyd") || ending.ends_with(".so") || ending.ends_with(".pyd");
     let is_in = |list: &str| list.split_ascii_whitespace().any(|module| module == stem);
     loaded && (is_in(OF_UNITTEST) || (runner == Runner::Pytest && is_in(OF_PYTEST)))
+}
+
+/// Whether a module lies in the folder that `loads` names, in lower case: a file, or a package.
+fn has_module(folder: &Path, loads: &dyn Fn(&str) -> bool) -> bool {
+    // What cannot be listed may still be loaded from.
+    let Ok(entries) = fs::read_dir(folder) else { return folder.exists() };
+    let mut count = 0_usize;
+    for entry in entries.flatten() {
+        count = count.saturating_add(1);
+        let name = entry.file_name().to_string_lossy().to_lowercase();
+        if count > MAX_ENTRIES || (loads(&name) && (name.contains('.') || is_package(&entry.path()))) {
+            return true;
+        }
+    }
+    false
+}
+
+fn is_package(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().to_lowercase().starts_with("__init__."))
 }
 
 #[cfg(test)]

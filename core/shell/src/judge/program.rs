@@ -40,20 +40,6 @@ struct Judged {
 impl Walk<'_> {
     /// What a program does by its rule; `name` is the entry's name, `span` the place of the program's name.
     pub(crate) fn apply(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
-        match check::python::judge(self, rule, name, args, span) {
-            Ok(Some(finding)) => finding,
-            Ok(None) => self.apply_rule(name, rule, args, span),
-            Err(because) => {
-                let mut worst = self.apply_rule(name, rule, args, span);
-                if worst.because == INTERPRETER {
-                    worst.because = because;
-                }
-                worst
-            }
-        }
-    }
-
-    fn apply_rule(&mut self, name: &str, rule: &Rule, args: &[Field], span: Span) -> Finding {
         if rule.pairs
             && let Some((full, inner, rest)) = self.pair(name, args)
         {
@@ -260,10 +246,9 @@ impl Walk<'_> {
     /// What runs through the repository's configuration where that is not trusted.
     fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
         let lost = |readers| self.trust.lost.contains(&readers);
-        let module = name.starts_with("py") && lost(Readers::Modules);
         // They load what the settings of their packages name.
         let package = matches!(name, "pnpm" | "yarn") && lost(Readers::Packages);
-        if self.trust.repository && !module && !package && !lost(Readers::Repository) {
+        if self.trust.repository && !package && !lost(Readers::Repository) {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");

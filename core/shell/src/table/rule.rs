@@ -324,8 +324,6 @@ pub enum Check {
     Redis,
     /// A program that runs another one of the table as a part of itself (`npx prettier`).
     Tool,
-    /// `python3`, which runs a text or a module (`python3 -m black`).
-    Python,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
     OtherFolder,
     /// `cp`, whose `-l` and `-s` make second names of files.

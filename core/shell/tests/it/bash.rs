@@ -32,7 +32,7 @@ pub(crate) fn lines() -> Vec<String> {
 
 /// Further lines, of which no changed ones are made.
 pub(crate) fn further() -> Vec<String> {
-    lines_of(&["python.jsonl", "typed.jsonl"])
+    lines_of(&["typed.jsonl"])
 }
 
 fn lines_of(files: &[&str]) -> Vec<String> {

@@ -11,7 +11,6 @@ mod bash;
 mod corpus;
 mod holes;
 mod paths;
-mod python;
 mod steps;
 mod second;
 mod variables;
