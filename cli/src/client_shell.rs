@@ -11,9 +11,10 @@ mod real_shell;
 
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt as _, parent_id};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use phasegate_confine::{Level, Request, run as run_confined};
 use phasegate_core::Confined;
 use phasegate_runtime::ancestors::Process;
 use phasegate_runtime::client_shell::{ARGUMENT, Meeting, NAMES, Standing, Ticket};
@@ -41,14 +42,17 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
         return ExitCode::from(NO_PROGRAM);
     };
     let given = Given::of(args);
-    let ended = told(&given).and_then(|told| {
-        let Some(Told { ticket, locations, meeting }) = told else { return Ok(bare(&shell, args)) };
-        let level = meeting.mark().and_then(|mark| mark.level);
-        let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
-        held.run(&locations).map(|report| held.end(&report, &meeting))
+    let ended = told(&given).and_then(|told| match told {
+        Told::Bare => Ok(bare(&shell, args)),
+        Told::Protected(paths) => protected(&shell, args, paths),
+        Told::Held { ticket, locations, meeting } => {
+            let level = meeting.mark().and_then(|mark| mark.level);
+            let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
+            held.run(&locations).map(|report| held.end(&report, &meeting))
+        }
     });
     ExitCode::from(ended.unwrap_or_else(|why| {
-        say(format_args!("nothing has run, since this phase only reads and the kernel does not hold the line: {why}"));
+        say(format_args!("nothing has run, since the kernel does not hold the line: {why}"));
         NOT_CONFINED
     }))
 }
@@ -60,51 +64,85 @@ fn bare(shell: &Path, args: &[OsString]) -> u8 {
     NO_PROGRAM
 }
 
-/// A line that has to be held.
-struct Told {
-    ticket: Ticket,
-    locations: Locations,
-    meeting: Meeting,
+/// Becomes the shell, which cannot change these paths.
+///
+/// # Errors
+///
+/// Nothing has run, and why.
+fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result<u8, String> {
+    // What is gone since cannot be kept.
+    paths.retain(|path| path.exists());
+    let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
+    let request = Request { protected: paths, ..Request::new(Level::Protect, command, PathBuf::new()) };
+    run_confined(&request).map(|report| report.status).map_err(|error| error.to_string())
 }
 
-/// What the guard decided of a line that has to be held; `None`: it runs as without a guard.
+/// How a line runs.
+enum Told {
+    /// As without a guard.
+    Bare,
+    /// So that it cannot change these paths.
+    Protected(Vec<PathBuf>),
+    /// So that nothing of it stays.
+    Held { ticket: Ticket, locations: Locations, meeting: Meeting },
+}
+
+impl Told {
+    /// By what the guard left for the line, and by how the lines of the session run.
+    fn of(ticket: Ticket, standing: Option<Standing>, locations: Locations, meeting: Meeting) -> Self {
+        let paths = standing.map(|standing| standing.protected).unwrap_or_default();
+        match ticket {
+            Ticket { confined: Some(_), .. } => Self::Held { ticket, locations, meeting },
+            Ticket { bare: false, .. } if !paths.is_empty() => Self::Protected(paths),
+            _ => Self::Bare,
+        }
+    }
+}
+
+/// What the guard decided of a line.
 ///
 /// # Errors
 ///
 /// Lines may have to be held, and nobody can read what was decided.
-fn told(given: &Given) -> Result<Option<Told>, String> {
+fn told(given: &Given) -> Result<Told, String> {
     let locations = Locations::from_environment().map_err(|problem| problem.message)?;
     let Some(meeting) = Meeting::above(&locations.state) else {
         if !given.is_by_variable() {
             Process::of(parent_id())
                 .iter()
                 .for_each(|client| note(&Meeting::of(&locations.state, *client), &locations));
-            return Ok(None);
+            return Ok(Told::Bare);
         }
         let outside = Meeting::standing_outside(&locations.state);
-        return Ok(outside.map(|(meeting, one)| Told { ticket: without_ticket(one), locations, meeting }));
+        return Ok(outside.map_or(Told::Bare, |(meeting, one)| {
+            Told::of(without_ticket(&one), Some(one), locations, meeting)
+        }));
     };
-    let ticket = match (meeting.take(|line| given.is(line)), meeting.standing()) {
+    let (ticket, standing) = (meeting.take(|line| given.is(line)), meeting.standing());
+    let ticket = match (ticket, &standing) {
         (Some(ticket), _) => ticket,
-        (None, _) if given.is_of_client() => return Ok(None),
+        (None, _) if given.is_of_client() => return Ok(Told::Bare),
         (None, Some(standing)) => {
-            if let Err(error) = meeting.note_other() {
+            if standing.confined.is_some()
+                && let Err(error) = meeting.note_other()
+            {
                 say(format_args!("that this line is held cannot be noted: {error}"));
             }
             without_ticket(standing)
         }
         (None, None) if meeting.stands() => return Err("what was decided cannot be read".to_owned()),
-        (None, None) => return Ok(None),
+        (None, None) => return Ok(Told::Bare),
     };
-    Ok(ticket.confined.is_some().then_some(Told { ticket, locations, meeting }))
+    Ok(Told::of(ticket, standing, locations, meeting))
 }
 
-/// For a line that nothing was left of, where lines are held. It may be one that waits, as the client rewrote it.
-fn without_ticket(standing: Standing) -> Ticket {
-    let Standing { root, confined, .. } = standing;
-    let says = format!("{} A person types such a command in a terminal of their own.", confined.says);
-    let (line, session) = (String::new(), String::new());
-    Ticket { line, session, call: None, root, confined: Some(Confined { says }) }
+/// For a line that nothing was left of. It may be one that waits, as the client rewrote it.
+fn without_ticket(standing: &Standing) -> Ticket {
+    let confined = standing.confined.as_ref().map(|confined| Confined {
+        says: format!("{} A person types such a command in a terminal of their own.", confined.says),
+    });
+    let (line, session, root) = (String::new(), String::new(), standing.root.clone());
+    Ticket { line, session, call: None, root, confined, bare: false }
 }
 
 /// Says what this program can do as a shell: of a client that names its shell in no variable, the guard knows it from here.

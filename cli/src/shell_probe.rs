@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use phasegate_adapter::ClientShell;
-use phasegate_confine::{Level, Request, work_base};
+use phasegate_confine::{Level, Request, probe, work_base};
 use phasegate_runtime::Locations;
 use phasegate_runtime::client_shell::{Mark, ShellProbe};
 
@@ -16,11 +16,15 @@ pub(crate) const SHELL_PROBE: Option<ShellProbe> = if cfg!(unix) { Some(probe_he
 pub(crate) fn probe_here(locations: &Locations, root: &Path) -> Mark {
     let overlaid = overlaid(locations, root);
     let Some(work) = work_base(&overlaid) else {
-        return Mark { level: None, refused: "no folder for temporary layers can be used".to_owned() };
+        let refused = "no folder for temporary layers can be used".to_owned();
+        return Mark { level: None, unprotected: Some(refused.clone()), refused };
     };
+    let protected = vec![locations.state.clone()];
+    let protect = Request { protected, ..Request::new(Level::Protect, Vec::new(), work.clone()) };
+    let unprotected = probe(&[Level::Protect], &protect).pop().and_then(|probed| probed.refused);
     match best(&Request { overlaid, ..Request::new(Level::Overlay, Vec::new(), work) }) {
-        Ok(level) => Mark { level: Some(level.name().to_owned()), refused: String::new() },
-        Err(refused) => Mark { level: None, refused },
+        Ok(level) => Mark { level: Some(level.name().to_owned()), refused: String::new(), unprotected },
+        Err(refused) => Mark { level: None, refused, unprotected },
     }
 }
 

@@ -21,9 +21,14 @@ phases:
 
 /// A world in which a phase only reads and the program is the client's shell; `None` where no level holds a line.
 fn world(config: &str) -> Option<World> {
+    world_of(config, LOOK)
+}
+
+/// The same with this skill.
+fn world_of(config: &str, skill: &str) -> Option<World> {
     let world = World::unguarded().with_client();
     world.write(".phasegate/config.yaml", &format!("mode: block\n{config}"));
-    world.write(".phasegate/skills/look.yaml", LOOK);
+    world.write(".phasegate/skills/skill.yaml", skill);
     world.run(&["init", "claude-code"], 0);
     fs::create_dir(world.shell().parent().unwrap()).unwrap();
     fs::copy(world.home().join(".local/share/phasegate/shell/bash"), world.shell()).unwrap();
@@ -123,4 +128,30 @@ fn what_needs_the_network_is_denied_and_so_is_everything_where_the_config_says_s
     }
     let off = self::world("confine: off\n").unwrap();
     assert!(matches!(asked(&off, "c1", "make"), Reply::Denied(_)));
+}
+
+/// A skill with a phase in which commands run that nobody sees into.
+const BUILD: &str = "
+skill: build
+start: [session]
+unlisted: allow
+phases:
+  build:
+    do: build it
+    allowed: [{command: make}]
+";
+
+#[test]
+fn no_program_of_a_line_changes_the_guards_own_files() {
+    let Some(world) = world_of("", BUILD) else { return };
+    fs::write(world.home().join(".bashrc"), "true\n").unwrap();
+    world.write("evil.txt", "echo x > \"$STATE/x\"; echo x >> ~/.bashrc; mv ~/.local ~/.other; echo y > made; exit 7\n");
+    assert_eq!(asked(&world, "c1", "sh evil.txt"), Reply::Silent);
+    let text = format!("export STATE={}; {}", world.state().display(), envelope("sh evil.txt"));
+    let output = run(&world, &text);
+    assert_eq!(output.status.code(), Some(7), "{}", told(&output));
+    assert!(told(&output).matches("Read-only file system").count() >= 2, "{}", told(&output));
+    assert_eq!(fs::read_to_string(world.home().join(".bashrc")).unwrap(), "true\n");
+    assert!(world.root().join("made").exists() && !world.state().join("x").exists());
+    assert!(!world.home().join(".other").exists());
 }

@@ -48,6 +48,9 @@ pub struct Mark {
     /// Why at none; empty where there is one.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub refused: String,
+    /// Why it cannot keep the guard's own files as they are while a line runs; `None`: it can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unprotected: Option<String>,
 }
 
 /// Finds out what the shell of this program can do in the project with this root.
@@ -66,9 +69,12 @@ pub struct Ticket {
     pub call: Option<String>,
     /// The project's root.
     pub root: PathBuf,
-    /// How it is held; `None`: it runs as without a guard.
+    /// How it is held; `None`: what it changes stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confined: Option<Confined>,
+    /// Whether it runs as without a guard: its text says all that it does, and it may need rights that it would lose.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bare: bool,
 }
 
 /// What stands before the name of the shell where the program is to run a line of a client.
@@ -133,7 +139,8 @@ pub struct LineChange {
     pub kind: String,
 }
 
-/// That a session stands in a phase that holds lines: then a line without a ticket is held too.
+/// How a session's lines run, those without a ticket too: held in a phase that holds lines, and everywhere so that the
+/// guard's own files stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
@@ -141,8 +148,12 @@ pub struct Standing {
     pub root: PathBuf,
     /// The namespace of the guard's processes; 0 where that is not known.
     pub namespace: u64,
-    /// How a line is held.
-    pub confined: Confined,
+    /// How a line is held; `None`: what it changes stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confined: Option<Confined>,
+    /// What no line may change: the guard's files, and what clients and shells read at their start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<PathBuf>,
 }
 
 /// The folder in which a client's shell and its guard meet.
@@ -213,7 +224,7 @@ impl Meeting {
         waiting.into_iter().find(|(path, _)| fs::remove_file(path).is_ok()).map(|(_, ticket)| ticket)
     }
 
-    /// Notes whether a session of the client stands in a phase that holds lines.
+    /// Notes how the lines of a session run; `None`: as without a guard.
     ///
     /// # Errors
     ///
@@ -230,13 +241,20 @@ impl Meeting {
         }
     }
 
-    /// Where a session of the client stands in a phase that holds lines.
+    /// How the lines of the client run; of several sessions that of one which holds them.
     #[must_use]
     pub fn standing(&self) -> Option<Standing> {
-        self.files(STANDING).iter().find_map(|path| read(path))
+        let all: Vec<Standing> = self.files(STANDING).iter().filter_map(|path| read(path)).collect();
+        let holds = all.iter().position(|standing| standing.confined.is_some());
+        all.into_iter().nth(holds.unwrap_or_default())
     }
 
-    /// Whether a session of the client stands so, also where nobody can read what was noted of it.
+    /// How the lines of a session run.
+    pub(crate) fn standing_of(&self, session: &str) -> Option<Standing> {
+        read(&self.folder.join(format!("{STANDING}{}.json", session_key(session))))
+    }
+
+    /// Whether something is noted of a session of the client, also where nobody can read it.
     #[must_use]
     pub fn stands(&self) -> bool {
         !self.files(STANDING).is_empty()
@@ -250,7 +268,7 @@ impl Meeting {
         near.map(|process| Self::of(state, process)).find(Self::is_marked)
     }
 
-    /// Where a session of some client stands whose processes are not seen here, as from within the client's own sandbox.
+    /// How lines of some client run whose processes are not seen here, as from within the client's own sandbox.
     #[must_use]
     pub fn standing_outside(state: &Path) -> Option<(Self, Standing)> {
         let own = own_process()?.2;
@@ -258,7 +276,10 @@ impl Meeting {
         let mut meetings = clients.map(|client| Self { folder: client.path() });
         // Of a process that is not seen nobody knows whether it runs.
         let is_late = |meeting: &Self| meeting.files(STANDING).iter().all(|path| is_older(path, LATE));
-        let outside = |meeting: &Self| meeting.standing().filter(|one| one.namespace != own && !is_late(meeting));
+        let outside = |meeting: &Self| {
+            let one = meeting.standing()?;
+            (one.confined.is_some() && one.namespace != own && !is_late(meeting)).then_some(one)
+        };
         meetings.find_map(|meeting| outside(&meeting).map(|standing| (meeting, standing)))
     }
 
@@ -350,7 +371,8 @@ mod tests {
 
     fn ticket(line: &str, held: bool) -> Ticket {
         let confined = held.then(|| Confined { says: String::new() });
-        Ticket { line: line.into(), session: "s".into(), call: Some(line.into()), root: "/p".into(), confined }
+        let call = Some(line.into());
+        Ticket { line: line.into(), session: "s".into(), call, root: "/p".into(), confined, bare: false }
     }
 
     fn meeting(state: &Path) -> Meeting {
@@ -386,15 +408,18 @@ mod tests {
     fn lines_are_held_as_long_as_some_session_stands_so() {
         let state = tempfile::tempdir().unwrap();
         let meeting = meeting(state.path());
-        let standing = Standing { root: "/p".into(), namespace: 1, confined: Confined { says: "look".into() } };
+        let confined = Some(Confined { says: "look".into() });
+        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new() };
         meeting.stand("a", None).unwrap();
         assert_eq!((meeting.standing(), meeting.stands()), (None, false));
         meeting.write(&format!("{STANDING}x.json"), &"torn").unwrap();
         assert_eq!((meeting.standing(), meeting.stands()), (None, true));
         fs::remove_file(meeting.folder.join(format!("{STANDING}x.json"))).unwrap();
         meeting.stand("a", Some(&standing)).unwrap();
+        let protects = Standing { confined: None, protected: vec!["/s".into()], ..standing.clone() };
+        meeting.stand("b", Some(&protects)).unwrap();
+        assert_eq!((meeting.standing(), meeting.standing_of("b")), (Some(standing), Some(protects)));
         meeting.stand("b", None).unwrap();
-        assert_eq!(meeting.standing(), Some(standing));
         assert!(Meeting::standing_outside(state.path()).is_some(), "no process is in that namespace");
         meeting.stand("a", None).unwrap();
         assert_eq!(meeting.standing(), None);

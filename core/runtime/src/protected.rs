@@ -102,6 +102,18 @@ impl<'a> Protected<'a> {
         self.places.paths.iter().filter(counts).flat_map(one).collect()
     }
 
+    /// What is there of the places outside of the project, without skills: the guard's own, and what clients and shells read
+    /// at their start.
+    pub(crate) fn outside_the_project(&self) -> Vec<PathBuf> {
+        let is_inside = |path: &Path| self.root.as_deref().is_some_and(|root| path.starts_with(root));
+        let counts = |place: &&ProtectedPath| place.part != Part::Skill && !place.open && !is_inside(&place.path);
+        let mut paths: Vec<PathBuf> =
+            self.places.paths.iter().filter(counts).map(|place| place.path.clone()).filter(|path| path.exists()).collect();
+        paths.sort();
+        paths.dedup();
+        paths
+    }
+
     /// The same, as a session of this platform's client asks.
     pub(crate) fn of_client(self, client: Option<&'a str>) -> Self {
         Self { client, ..self }
@@ -155,15 +167,6 @@ impl<'a> Protected<'a> {
         let below = path.below_each(&Folded::of(self.root.as_deref()?));
         let place = |path: &Folded| self.places.names.iter().find(|place| place.touched(path, change));
         below.iter().find_map(place).map(|place| place.part)
-    }
-
-    /// The places of the guard's program below a folder, as paths from there.
-    pub(crate) fn programs_below(&self, folder: &Path) -> Vec<&Path> {
-        let programs = self.places.paths.iter().filter(|place| place.part == Part::Program);
-        programs
-            .filter_map(|place| place.path.strip_prefix(folder).ok())
-            .filter(|path| *path != Path::new(""))
-            .collect()
     }
 
     /// Whether the project is a guarded one.

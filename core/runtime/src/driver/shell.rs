@@ -1,9 +1,11 @@
 //! The client's shell: whether it can hold a line, what it is told of the lines that were let through, and what came of them.
 
 use std::io;
+use std::path::PathBuf;
 
-use phasegate_adapter::Problem;
+use phasegate_adapter::{PROGRAM, Problem};
 use phasegate_config::Confine;
+use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Verdict, Word};
 use phasegate_core::event::Outcome as End;
 use phasegate_core::tool::{BASH, SHELL};
 use phasegate_core::{Code, Effect, Event, EventKind, Outcome, holding};
@@ -15,6 +17,9 @@ use crate::ancestors::own_process;
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
 use crate::snapshot::{NotKept, SessionChange};
+
+/// Programs that run another with the rights of another user, which no program gets that is kept from the guard's files.
+const RAISING: [&str; 5] = ["doas", "pkexec", "run0", "su", "sudo"];
 
 impl Driver<'_> {
     /// Notes whether the client of this frame says that this program is its shell.
@@ -33,16 +38,19 @@ impl Driver<'_> {
         let meeting = Meeting::of(&locations.state, client);
         let mark = meeting.mark();
         if self.loaded.own.snapshot.settings.confine == Confine::Off {
-            return mark.map(|mark| (meeting, Mark { level: None, ..mark }));
+            let off = Some("the config says `confine: off`".to_owned());
+            return mark.map(|mark| (meeting, Mark { level: None, unprotected: off, ..mark }));
         }
         if mark.is_some() || !self.is_shell {
             return Some((meeting, mark?));
         }
         let found = if self.is_sandboxed() {
-            Mark { level: None, refused: "the client runs lines in a sandbox of its own".to_owned() }
+            let why = || "the client runs lines in a sandbox of its own".to_owned();
+            Mark { level: None, refused: why(), unprotected: Some(why()) }
         } else {
             // One that never ends is not tried again.
-            let trying = Mark { level: None, refused: "it was tried, and that did not end".to_owned() };
+            let never = || "it was tried, and that did not end".to_owned();
+            let trying = Mark { level: None, refused: never(), unprotected: Some(never()) };
             noted(meeting.write_mark(&trying))?;
             self.runtime.shell_probe?(locations, &self.project.root)
         };
@@ -93,7 +101,10 @@ impl Driver<'_> {
         let holds = mark.level.is_some() && !matches!(event.kind, EventKind::SessionEnd {});
         let confined = if holds { holding(&self.loaded.own.policy, &after) } else { None };
         let namespace = own_process().map_or(0, |own| own.2);
-        let standing = confined.map(|confined| Standing { root: self.project.root.clone(), namespace, confined });
+        let protected = self.protected_from(&meeting, &mark, event);
+        let stands = confined.is_some() || !protected.is_empty();
+        let root = self.project.root.clone();
+        let standing = stands.then(|| Standing { root, namespace, confined, protected });
         let told =
             meeting.stand(&self.session, standing.as_ref()).and_then(|()| self.leave_ticket(&meeting, event, outcome));
         let Err(error) = told else { return Ok(()) };
@@ -101,18 +112,57 @@ impl Driver<'_> {
         Err(self.note_problem(event.to_value(), Problem::new(Code::StateUnreadable, why)))
     }
 
+    /// What the shell keeps as it is while a line runs, whatever runs it: the guard's files outside of the project. Those in
+    /// it, which a checkout may change, are in force by their content.
+    fn protected_from(&self, meeting: &Meeting, mark: &Mark, event: &Event) -> Vec<PathBuf> {
+        let over = matches!(event.kind, EventKind::SessionEnd {});
+        if over || mark.unprotected.is_some() || !self.is_closed() {
+            return Vec::new();
+        }
+        let looks = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::SessionStart { .. });
+        let before = if looks { None } else { meeting.standing_of(&self.session) };
+        before.map_or_else(
+            || self.runtime.protected(Some(&self.project.root), &[]).outside_the_project(),
+            |before| before.protected,
+        )
+    }
+
+    /// Whether a line runs as without a guard, because its text says all that it does. Each command only reads, or needs what
+    /// no line has that is kept from the guard's files: the rights of another user, keys, the guard's state.
+    fn may_run_bare(&self, analysis: &CallAnalysis) -> bool {
+        let clients = &self.runtime.platforms.places().clients;
+        let starts_client = |name: &str| clients.iter().any(|client| client.program.names.contains(&name));
+        let is_named = |command: &SimpleCommand, named: &dyn Fn(&str) -> bool| {
+            matches!(command.words.first(), Some(Word::Known(name)) if named(name)) && command.assignments.is_empty()
+        };
+        let commands = &analysis.commands;
+        let raised = || commands.iter().filter(|command| is_named(command, &|name| RAISING.contains(&name)));
+        let seen = |command: &SimpleCommand| {
+            command.verdict == Verdict::Read
+                || (command.network && matches!(command.verdict, Verdict::Write | Verdict::Send))
+                || is_named(command, &|name| name == PROGRAM || starts_client(name))
+                || raised().any(|outer| outer.span.0 <= command.span.0 && command.span.1 <= outer.span.1)
+        };
+        !commands.is_empty() && commands.iter().all(seen)
+    }
+
     fn leave_ticket(&self, meeting: &Meeting, event: &Event, outcome: &Outcome) -> io::Result<()> {
         let decision = outcome.decision.as_ref();
-        let EventKind::ToolCall { id, input, .. } = &event.kind else { return Ok(()) };
+        let EventKind::ToolCall { id, input, analysis, .. } = &event.kind else { return Ok(()) };
         let confined = decision.and_then(|decision| decision.confined.as_deref().cloned());
         // A call that is asked about may run, once a person says so.
         let denied = decision.is_some_and(|decision| decision.effect == Effect::Deny);
-        if denied || !is_shell_line(event) || (confined.is_none() && meeting.standing().is_none()) {
+        if denied || !is_shell_line(event) {
+            return Ok(());
+        }
+        let bare = confined.is_none() && self.may_run_bare(analysis);
+        let holds = || meeting.standing().is_some_and(|standing| standing.confined.is_some() || bare);
+        if confined.is_none() && !holds() {
             return Ok(());
         }
         let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         let (session, root) = (self.session.clone(), self.project.root.clone());
-        meeting.leave(&Ticket { line, session, call: id.clone(), root, confined })
+        meeting.leave(&Ticket { line, session, call: id.clone(), root, confined, bare })
     }
 
     /// Takes up what came of a line, and finds one that should have been held and ran elsewhere.

@@ -1,23 +1,25 @@
-//! A `sed` script: which commands it has.
-
-use std::collections::BTreeSet;
+//! A `sed` script: whether it is one of the plain ones, which only read. What another may do is left to the kernel.
 
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::output::last_name;
-use super::program_text;
 use super::replace::copy;
 use crate::field::Field;
 use crate::finding::{Finding, keep_worse};
-use crate::script::{self, Doubt, Script};
+use crate::script::{Doubt, Script};
 use crate::walk::Walk;
+
+/// Commands of one letter that print, delete and keep lines.
+const PLAIN: &str = "=dDgGhHnNpPxzF{";
+/// Flags of `s` that run and write nothing.
+const FLAGS: &str = "gpiImM0123456789";
 
 /// `sed`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let given: Vec<_> = command.values(&["e", "expression"]).collect();
     let mut files = command.scan.operands.iter().copied();
-    let scripts =
+    let fields =
         if given.is_empty() && !command.has(&["f", "file"]) { files.next().into_iter().collect() } else { given };
     let in_place = command.has(&["i", "in-place", "I"]);
     let endings: Vec<&Field> = command.values(&["i", "in-place", "I"]).collect();
@@ -27,30 +29,17 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             walk.touch(&copy, Access::Write);
         }
     }
-    let made = scripts.iter().find(|field| Script::of([**field]).doubt > Doubt::Nothing);
-    let made = made.and_then(|field| command.doubt(field, "the script"));
-    let scripts: Vec<Script> = scripts.iter().map(|field| Script::of([*field])).collect();
+    let scripts: Vec<Script> = fields.iter().map(|field| Script::of([*field])).collect();
+    let made = fields.iter().zip(&scripts).find(|(_, script)| script.doubt > Doubt::Nothing);
+    let made = made.and_then(|(field, _)| command.doubt(field, "the script"));
     let text: String = scripts.iter().flat_map(|script| [script.text.as_str(), "\n"]).collect();
-    let span = scripts.first().map_or(command.span, |field| field.span);
-    let Read { problem, mut written, read: files_read, mut run } = read(&text, true);
-    files_read.iter().for_each(|file| walk.touch(&script::field(file, span), Access::Read));
-    let other = read(&text, false);
-    written.extend(other.written);
-    run.extend(other.run);
-    if !run.is_empty() {
-        // It runs the text as that is then: what the script says of it, and more.
-        walk.touch(&Field { many: false, ..Field::any(span) }, Access::Write);
+    if Plain(&text).reads() {
+        return made;
     }
-    for line in run {
-        program_text::judge(walk, &Script { doubt: Doubt::Nothing, ..Script::of([&script::field(&line, span)]) });
-    }
-    let files: Vec<Field> = written.iter().map(|file| script::field(file, span)).collect();
-    files.iter().for_each(|file| walk.touch(file, Access::Write));
-    let writes = || (Verdict::Write, "the `sed` command `w` writes a file".to_owned());
-    let found = problem.or(other.problem).or_else(|| (!files.is_empty()).then(writes));
-    let found = found.map(|(verdict, because)| Finding::new(verdict, because, span));
-    let Some(mut worst) = made else { return found };
-    found.into_iter().for_each(|found| keep_worse(&mut worst, found));
+    let span = scripts.first().map_or(command.span, |script| script.span);
+    walk.touch_words_of(&text, span);
+    let mut worst = Finding::new(Verdict::Unknown, "the `sed` script may write files and run programs", span);
+    made.into_iter().for_each(|made| keep_worse(&mut worst, made));
     Some(worst)
 }
 
@@ -61,334 +50,105 @@ fn copies(file: &Field, ending: &Field) -> Vec<Field> {
     [Some(file), named.as_ref()].into_iter().flatten().filter_map(|file| copy(file, text)).collect()
 }
 
-/// What a script does.
-struct Read {
-    /// What is worse than reading.
-    problem: Option<(Verdict, String)>,
-    /// The files that `w` names.
-    written: Vec<String>,
-    /// The files that `r` names.
-    read: Vec<String>,
-    /// The lines that `e` runs.
-    run: BTreeSet<String>,
-}
+/// What is left of a script.
+struct Plain<'t>(&'t str);
 
-/// Reads a script. In brackets of a pattern the delimiter is a letter
-/// for some versions (`s/[/]/x/`), and ends the pattern for others.
-fn read(text: &str, brackets: bool) -> Read {
-    let mut reader =
-        Reader { rest: text, written: Vec::new(), read: Vec::new(), run: BTreeSet::new(), brackets, broken: false };
-    let mut problem = None;
-    while let Some(step) = reader.step() {
-        if let Err(found) = step {
-            problem = Some(found);
-            break;
-        }
-        if reader.broken {
-            // A pattern that cannot be compiled ends the program before anything runs.
-            break;
+impl Plain<'_> {
+    /// Whether each of its commands is plain, whatever version of `sed` reads it.
+    fn reads(mut self) -> bool {
+        loop {
+            self.skip(|sign| sign.is_ascii_whitespace() || matches!(sign, ';' | '}'));
+            if self.0.is_empty() {
+                return true;
+            }
+            if self.command().is_none() {
+                return false;
+            }
         }
     }
-    Read { problem, written: reader.written, read: reader.read, run: reader.run }
-}
 
-type Step = Result<(), (Verdict, String)>;
-
-struct Reader<'t> {
-    rest: &'t str,
-    /// The files that `w` names.
-    written: Vec<String>,
-    /// The files that `r` names.
-    read: Vec<String>,
-    /// The lines that `e` runs.
-    run: BTreeSet<String>,
-    /// Whether the delimiter is a letter inside brackets.
-    brackets: bool,
-    /// Whether a pattern has a bracket that is not closed.
-    broken: bool,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<char> {
-        self.rest.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let mut characters = self.rest.chars();
-        let character = characters.next()?;
-        self.rest = characters.as_str();
-        Some(character)
-    }
-
-    fn skip(&mut self, skipped: impl Fn(char) -> bool) {
-        self.rest = self.rest.trim_start_matches(skipped);
-    }
-
-    /// One command; `None` at the end.
-    fn step(&mut self) -> Option<Step> {
-        self.skip(|character| character.is_ascii_whitespace() || character == ';' || character == '}');
-        self.peek()?;
-        Some(self.command())
-    }
-
-    fn command(&mut self) -> Step {
+    /// Consumes a command with its addresses; `None`: it is not plain.
+    fn command(&mut self) -> Option<()> {
         self.addresses()?;
-        self.skip(|character| matches!(character, ' ' | '\t' | '!'));
-        let Some(command) = self.next() else { return unknown("an address without a command") };
-        match command {
-            '{' | '}' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => self.end(),
-            'q' | 'Q' | 'l' | 'L' => {
-                self.skip(|character| character.is_ascii_digit() || character == ' ');
-                self.end()
+        match self.next()? {
+            sign if PLAIN.contains(sign) => return Some(()).filter(|()| sign == '{' || self.ends()),
+            'q' | 'Q' | 'l' => self.skip(|sign| sign.is_ascii_digit() || sign == ' '),
+            ':' | 'b' | 't' | 'T' => {
+                self.skip(|sign| sign == ' ');
+                self.skip(|sign| sign.is_ascii_alphanumeric());
             }
-            '#' => {
-                self.line();
-                Ok(())
-            }
-            ':' | 'b' | 't' | 'T' | 'v' => self.label(),
-            'r' | 'R' => {
-                let file = self.line();
-                self.read.push(file.trim().to_owned());
-                Ok(())
-            }
+            // What is put in goes to the end of the line, if no backslash takes it further.
             'a' | 'i' | 'c' => {
-                self.text();
-                Ok(())
+                let (line, _) = self.0.split_once('\n').unwrap_or((self.0, ""));
+                let whole = !line.ends_with('\\');
+                self.skip(|sign| sign != '\n');
+                return whole.then_some(());
             }
-            'y' => {
-                let delimiter = self.delimiter()?;
-                self.text_to(delimiter)?;
-                self.text_to(delimiter)?;
-                self.end()
-            }
+            '#' => self.skip(|sign| sign != '\n'),
             's' => {
                 let delimiter = self.delimiter()?;
                 self.pattern(delimiter)?;
-                let before = self.rest;
-                let replaced = self.text_to(delimiter);
-                let end = before.len().saturating_sub(self.rest.len()).saturating_sub(delimiter.len_utf8());
-                let rest = replaced.and_then(|()| self.flags());
-                if matches!(rest, Err((Verdict::Execute, _))) {
-                    self.run.insert(before.get(..end).unwrap_or_default().replace("\\/", "/"));
-                }
-                if self.broken { Ok(()) } else { rest }
+                self.text(delimiter)?;
+                self.skip(|sign| FLAGS.contains(sign));
             }
-            'w' | 'W' => self.file(),
-            'e' => {
-                let line = self.line();
-                self.run.insert(line);
-                Err((Verdict::Execute, "the `sed` command `e` runs a program".to_owned()))
+            'y' => {
+                let delimiter = self.delimiter()?;
+                self.text(delimiter)?;
+                self.text(delimiter)?;
             }
-            other => unknown(&format!("`{other}`")),
+            _ => return None,
         }
+        self.ends().then_some(())
     }
 
-    /// Nothing but the end of a command may follow.
-    fn end(&mut self) -> Step {
-        self.skip(|character| matches!(character, ' ' | '\t'));
-        match self.peek() {
-            None | Some('\n' | ';' | '}' | '{' | '#') => Ok(()),
-            // `{p}` and `/a/{...`: a command may follow an opening brace at once.
-            Some(_) => self.after_brace(),
-        }
-    }
-
-    fn after_brace(&mut self) -> Step {
-        match self.peek() {
-            Some(character)
-                if character.is_ascii_alphabetic() || "/$=:\\".contains(character) || character.is_ascii_digit() =>
-            {
-                Ok(())
-            }
-            _ => unknown("an unexpected sign"),
-        }
-    }
-
-    fn addresses(&mut self) -> Step {
+    fn addresses(&mut self) -> Option<()> {
         loop {
-            self.skip(|character| matches!(character, ' ' | '\t'));
-            match self.peek() {
-                Some(character) if character.is_ascii_digit() => {
-                    self.skip(|character| character.is_ascii_digit() || character == '~');
-                }
-                Some('$') => {
-                    self.next();
-                }
-                Some(start @ ('/' | '\\')) => {
-                    if start == '\\' {
-                        self.next();
-                    }
-                    let delimiter = self.delimiter()?;
-                    self.pattern(delimiter)?;
-                    if self.broken {
-                        self.rest = "#";
-                        return Ok(());
-                    }
-                    self.skip(|character| matches!(character, 'I' | 'M'));
-                }
-                Some(',' | '+' | '~') => {
-                    self.next();
-                }
-                _ => return Ok(()),
-            }
+            self.skip(|sign| sign.is_ascii_digit() || matches!(sign, ' ' | '$' | ',' | '+' | '~' | '!'));
+            let Some(rest) = self.0.strip_prefix('/') else { return Some(()) };
+            self.0 = rest;
+            self.pattern('/')?;
+            self.skip(|sign| matches!(sign, 'I' | 'M'));
         }
     }
 
-    fn delimiter(&mut self) -> Result<char, (Verdict, String)> {
-        match self.next() {
-            Some(delimiter) if !matches!(delimiter, '\n' | '\\') => Ok(delimiter),
-            _ => Err(unknown_sign("an unexpected delimiter")),
-        }
+    /// Whether nothing but the end of a command follows.
+    fn ends(&mut self) -> bool {
+        self.skip(|sign| matches!(sign, ' ' | '\t'));
+        self.0.is_empty() || self.0.starts_with(['\n', ';', '}'])
+    }
+
+    fn delimiter(&mut self) -> Option<char> {
+        self.next().filter(|sign| !sign.is_alphanumeric() && !matches!(sign, '\n' | '\\' | '[' | ' '))
     }
 
     /// A text and the delimiter that ends it.
-    fn text_to(&mut self, delimiter: char) -> Step {
+    fn text(&mut self, delimiter: char) -> Option<()> {
         loop {
-            match self.next() {
-                None => return unknown("a text that is not closed"),
-                Some('\\') => {
-                    self.next();
-                }
-                Some(character) if character == delimiter => return Ok(()),
-                Some(_) => {}
+            match self.next()? {
+                '\\' => drop(self.next()?),
+                sign if sign == delimiter => return Some(()),
+                _ => {}
             }
         }
     }
 
-    /// A pattern and the delimiter that ends it.
-    fn pattern(&mut self, delimiter: char) -> Step {
-        loop {
-            let before = self.rest;
-            match self.next() {
-                None => return unknown("a text that is not closed"),
-                Some('\\') => {
-                    self.next();
-                }
-                Some(character) if character == delimiter => return Ok(()),
-                // One that is broken already stays so.
-                Some('[') if self.broken => {}
-                Some('[') => match bracket(before) {
-                    Some(length) => {
-                        let inside = before.get(1..length).unwrap_or("");
-                        if inside.contains('\\') && inside.contains(delimiter) {
-                            return unknown("a backslash and the delimiter in brackets");
-                        }
-                        if self.brackets || !inside.contains(delimiter) {
-                            self.rest = before.get(length..).unwrap_or("");
-                        } else {
-                            self.broken = true;
-                        }
-                    }
-                    None if self.brackets => return unknown("a bracket that is not closed"),
-                    None => self.broken = true,
-                },
-                Some(_) => {}
-            }
-        }
+    /// A pattern and the delimiter that ends it. Versions differ in whether it ends one in brackets.
+    fn pattern(&mut self, delimiter: char) -> Option<()> {
+        let before = self.0;
+        self.text(delimiter)?;
+        let pattern = before.get(..before.len().saturating_sub(self.0.len()))?;
+        let open = pattern.rfind('[').is_some_and(|at| !pattern.get(at..).is_some_and(|rest| rest.contains(']')));
+        (!open && !pattern.contains("[\\")).then_some(())
     }
 
-    fn flags(&mut self) -> Step {
-        loop {
-            match self.peek() {
-                Some('e') => return Err((Verdict::Execute, "the flag `e` of `s` runs a program".to_owned())),
-                Some('w') => {
-                    self.next();
-                    return self.file();
-                }
-                Some(flag) if "gpiImM".contains(flag) || flag.is_ascii_digit() => {
-                    self.next();
-                }
-                None | Some('\n' | ';' | '}' | '#') => return Ok(()),
-                Some(' ' | '\t') => return self.end_of_flags(),
-                Some(other) => return unknown(&format!("the flag `{other}`")),
-            }
-        }
+    fn next(&mut self) -> Option<char> {
+        let mut signs = self.0.chars();
+        let sign = signs.next();
+        self.0 = signs.as_str();
+        sign
     }
 
-    fn end_of_flags(&mut self) -> Step {
-        self.skip(|character| matches!(character, ' ' | '\t'));
-        match self.peek() {
-            None | Some('\n' | ';' | '}' | '#') => Ok(()),
-            Some(_) => unknown("an unexpected sign after `s`"),
-        }
+    fn skip(&mut self, skipped: impl Fn(char) -> bool) {
+        self.0 = self.0.trim_start_matches(skipped);
     }
-
-    fn file(&mut self) -> Step {
-        let name = self.line();
-        let name = name.trim();
-        if !matches!(name, "/dev/stdout" | "/dev/stderr" | "/dev/null") {
-            self.written.push(name.to_owned());
-        }
-        Ok(())
-    }
-
-    /// A label or a version: it ends at a blank, and a command may follow at once.
-    fn label(&mut self) -> Step {
-        self.skip(|character| matches!(character, ' ' | '\t'));
-        let end = self
-            .rest
-            .find(|character: char| character.is_ascii_whitespace() || character == ';')
-            .unwrap_or(self.rest.len());
-        let (label, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        self.rest = rest;
-        // Whether a brace ends a label differs between implementations.
-        if label.trim_end_matches('}').contains('}') { unknown("a brace in a label") } else { Ok(()) }
-    }
-
-    fn line(&mut self) -> String {
-        let end = self.rest.find('\n').unwrap_or(self.rest.len());
-        let line = self.rest.get(..end).unwrap_or("").to_owned();
-        self.rest = self.rest.get(end..).unwrap_or("");
-        line
-    }
-
-    /// The text of `a`, `i` and `c`: up to a line break that no backslash hides.
-    fn text(&mut self) {
-        self.skip(|character| matches!(character, ' ' | '\t'));
-        if self.peek() == Some('\\') {
-            self.next();
-            self.skip(|character| matches!(character, ' ' | '\t'));
-            if self.peek() == Some('\n') {
-                self.next();
-            }
-        }
-        loop {
-            match self.next() {
-                None | Some('\n') => return,
-                Some('\\') => {
-                    self.next();
-                }
-                Some(_) => {}
-            }
-        }
-    }
-}
-
-/// How many bytes of a text that starts with `[` are one set of letters; none if it is not closed on its line.
-fn bracket(text: &str) -> Option<usize> {
-    let mut at = 1_usize;
-    at = at.saturating_add(usize::from(text.get(at..)?.starts_with('^')));
-    at = at.saturating_add(usize::from(text.get(at..)?.starts_with(']')));
-    loop {
-        let rest = text.get(at..)?;
-        let next = rest.chars().next().filter(|next| *next != '\n')?;
-        let class = ["[:", "[.", "[="].into_iter().find(|class| rest.starts_with(class));
-        if let Some(class) = class {
-            let end = format!("{}]", class.get(1..)?);
-            at = at.saturating_add(rest.get(2..)?.find(&end)?).saturating_add(4);
-        } else {
-            at = at.saturating_add(next.len_utf8());
-            if next == ']' {
-                return Some(at);
-            }
-        }
-    }
-}
-
-fn unknown(what: &str) -> Step {
-    Err(unknown_sign(what))
-}
-
-fn unknown_sign(what: &str) -> (Verdict, String) {
-    (Verdict::Unknown, format!("the `sed` script has {what} that is not known to be harmless"))
 }

@@ -22,6 +22,29 @@ const MAX_NAME: usize = 64;
 const RUNNERS: [&str; 7] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx"];
 /// Functions that remove a folder with all that it holds: of Python, JavaScript, Ruby and Perl.
 const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_r", "remove_tree", "remove_dir_all"];
+/// Words with which code changes files, in whatever language, or hides what it calls.
+const WRITERS: [&str; 20] = [
+    "write",
+    "Write",
+    "unlink",
+    "remove",
+    "rename",
+    "truncate",
+    "copy",
+    "move",
+    "mkdir",
+    "touch",
+    "save",
+    "dump(",
+    "chmod",
+    "link",
+    "eval",
+    "import_module",
+    "getattr",
+    "__",
+    "mode",
+    ".rm(",
+];
 
 impl Walk<'_> {
     /// Takes note of the paths that code names. What the code does with them is not known.
@@ -29,24 +52,25 @@ impl Walk<'_> {
         for field in args {
             let text = Script::of([field]).text;
             if text.contains(['\'', '"', '`', '(', ' ']) {
-                self.touch_named(&text, program.starts_with("python"), field.span);
+                self.touch_named(&text, program.starts_with("python"), access_of(&text), field.span);
             }
         }
     }
 
     /// The same of the text of the line that a program gets on its standard input; where it has none and takes its code from
     /// there, of what the programs of the line print.
-    pub(super) fn touch_named_in_input(&mut self, takes_code: bool, span: Span) {
+    pub(super) fn touch_named_in_input(&mut self, takes_code: bool, edits: bool, span: Span) {
         let said = |words: &Vec<Field>| Script::of(words).text.replace("\\n", "\n");
         let texts = match &self.input {
             Some(text) => vec![Script::of([text]).text],
             None if takes_code => self.said.iter().map(said).collect(),
             None => Vec::new(),
         };
-        texts.iter().for_each(|text| self.touch_named(text, false, span));
+        let (is_python, access) = (false, |text: &str| if edits { Access::Write } else { access_of(text) });
+        texts.iter().for_each(|text| self.touch_named(text, is_python, access(text), span));
     }
 
-    fn touch_named(&mut self, text: &str, is_python: bool, span: Span) {
+    fn touch_named(&mut self, text: &str, is_python: bool, access: Access, span: Span) {
         if !self.spend(text.len(), span) {
             return;
         }
@@ -62,7 +86,7 @@ impl Walk<'_> {
             return self.touch(&Field::any(span), Access::Write);
         }
         for word in named {
-            self.touch(&script::field(word, span), Access::Write);
+            self.touch(&script::field(word, span), access);
         }
         if REMOVERS.iter().any(|name| text.contains(name)) {
             let quoted = text.split(['\'', '"', '`']).skip(1).step_by(2).filter(|word| !word.is_empty());
@@ -72,6 +96,16 @@ impl Walk<'_> {
 }
 
 impl Walk<'_> {
+    /// Takes note that a script may change the files that its words name, and any other.
+    pub(crate) fn touch_words_of(&mut self, text: &str, span: Span) {
+        let text = text.replace("\\/", "/");
+        let words = text.split([' ', '\t', '\n', ';', '{', '}', '"', '(', ')', '>']);
+        for word in words.filter(|word| word.contains(['.', '/'])).take(MAX_NAMED) {
+            self.touch(&script::field(word, span), Access::Write);
+        }
+        self.touch(&Field { many: false, ..Field::any(span) }, Access::Write);
+    }
+
     /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words.
     pub(crate) fn say_code(&mut self, text: &str, span: Span) {
         let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
@@ -93,6 +127,16 @@ impl Walk<'_> {
         }
         self.back_to(worst);
     }
+}
+
+/// What code may do to what it names: it writes by the words for that, by the mode in which it opens a file, or by what runs
+/// more.
+fn access_of(text: &str) -> Access {
+    let is_mode = |piece: &str| piece.len() <= 3 && piece.contains(['w', 'a', 'x', '+', '>']);
+    let mut pieces = text.split(['\'', '"', '`']);
+    let says = [WRITERS.as_slice(), &RUNNERS, &REMOVERS].concat().iter().any(|word| text.contains(word));
+    let writes = says || pieces.any(|piece| is_mode(piece.trim()) || piece.trim_start().starts_with('>'));
+    if writes { Access::Write } else { Access::Read }
 }
 
 pub(super) fn is_editor(name: &str) -> bool {

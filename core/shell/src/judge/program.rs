@@ -71,10 +71,10 @@ impl Walk<'_> {
         self.touch_operands(name, rule, &scan, worst.verdict);
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
             self.touch_named_in(name, args);
-            self.touch_named_in_input(reads_code(args), span);
+            self.touch_named_in_input(reads_code(args), false, span);
         }
         if is_editor(name) && worst.verdict > Verdict::Read {
-            self.touch_named_in_input(true, span);
+            self.touch_named_in_input(true, true, span);
         }
         let changes = |touch: &Touch| matches!(touch.access, Access::Write | Access::Remove);
         let named = self.touches().iter().skip(before).any(changes) && !untold;
