@@ -80,6 +80,8 @@ fn world() -> World {
         "git init -q . && git add notes.md src && git -c user.name=t -c user.email=t@example.com commit -q -m start",
     );
     shell(&world, "phasegate init claude-code --mode block");
+    fs::create_dir(world.shell().parent().unwrap()).unwrap();
+    fs::copy(world.home().join(".local/share/phasegate/shell/bash"), world.shell()).unwrap();
     world.start("s");
     world.call("s", "start", "Skill", json!({"skill": "careful"}));
     assert!(stands(&world), "the guard works");
@@ -99,10 +101,20 @@ fn copy(from: &Path, to: &Path) {
     assert!(copied.success(), "{} to {}", from.display(), to.display());
 }
 
-/// Runs a line as a program of the agent would.
+/// Runs a line as a person would.
 fn shell(world: &World, line: &str) {
+    run(world, Path::new("sh"), line);
+}
+
+/// Runs a line as the client runs that of its agent.
+fn client_shell(world: &World, line: &str) {
+    let line = line.replace('\'', r#"'"'"'"#);
+    run(world, &world.shell(), &format!("eval '{line}' < /dev/null && pwd -P >| /tmp/claude-0-cwd"));
+}
+
+fn run(world: &World, shell: &Path, line: &str) {
     let bin = world.program().parent().unwrap().display().to_string();
-    let mut command = Command::new("sh");
+    let mut command = Command::new(shell);
     command.args(["-c", line]).current_dir(world.root()).env_clear().envs(world.variables());
     command.env("PATH", format!("{bin}:/usr/bin:/bin")).output().unwrap();
 }
@@ -133,7 +145,7 @@ fn play(world: &World, attack: &Attack, input: &Value, id: &str) -> &'static str
     let before = kept(world);
     let (passed, told) = match (&attack.line, &attack.tool) {
         (Some(line), None) => within(world, id, || {
-            shell(world, line);
+            client_shell(world, line);
             (true, String::new())
         }),
         (None, Some(tool)) if attack.within => {
@@ -209,7 +221,9 @@ fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) ->
     let Some(line) = input["command"].as_str().filter(|_| attack.frame.is_none()) else {
         return (true, String::new());
     };
-    shell(world, line);
+    client_shell(world, line);
+    // A client whose folder is gone starts its hooks all the same.
+    fs::create_dir_all(world.root()).unwrap();
     (true, told(&world.ok(session, id, tool, input.clone())))
 }
 
@@ -246,5 +260,5 @@ fn every_attack_ends_as_the_table_says() {
             }
         }
     }
-    assert_eq!(wrong, Vec::<String>::new());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

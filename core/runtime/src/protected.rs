@@ -107,8 +107,14 @@ impl<'a> Protected<'a> {
     pub(crate) fn outside_the_project(&self) -> Vec<PathBuf> {
         let is_inside = |path: &Path| self.root.as_deref().is_some_and(|root| path.starts_with(root));
         let counts = |place: &&ProtectedPath| place.part != Part::Skill && !place.open && !is_inside(&place.path);
-        let mut paths: Vec<PathBuf> =
-            self.places.paths.iter().filter(counts).map(|place| place.path.clone()).filter(|path| path.exists()).collect();
+        let mut paths: Vec<PathBuf> = self
+            .places
+            .paths
+            .iter()
+            .filter(counts)
+            .map(|place| place.path.clone())
+            .filter(|path| path.exists())
+            .collect();
         paths.sort();
         paths.dedup();
         paths

@@ -38,7 +38,7 @@ struct Row {
     paths: &'static [&'static str],
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 7] = [
     Row {
         readers: Readers::Repository,
         text: Text::GitConfig,
@@ -71,6 +71,12 @@ const ROWS: [Row; 6] = [
             "~/.mavenrc",
             "/etc/mavenrc",
         ],
+    },
+    Row {
+        readers: Readers::Repository,
+        text: Text::Any,
+        // What programs written in python load when they start.
+        paths: &["**/{sitecustomize,usercustomize}{.py,.pyc,/__init__.*}", "**/site-packages/*.pth"],
     },
     Row {
         readers: Readers::Packages,
@@ -294,6 +300,7 @@ mod tests {
             ("/h/.config/fish/functions/ls.fish", Some(Commands)),
             ("/h/.curlrc", Some(Programs)),
             ("/h/.config/gh/config.yml", Some(Programs)),
+            ("/p/.venv/lib/python3.12/site-packages/a.pth", Some(Repository)),
             ("/p/node_modules/.bin/go-gmail", Some(Packages)),
             ("/p/pyproject.toml", None),
             ("/p/uv.toml", Some(Packages)),

@@ -32,13 +32,22 @@ pub(super) fn examine(
             format!("no line is held on this system, or by the config (`confine: off`), so {only_known}"),
         );
     };
-    match mark.level {
-        Some(level) => Finding::new(
-            Level::Ok,
-            format!(
+    let kept = match &mark.unprotected {
+        None => {
+            "in every phase the guard's own files outside of the project stay as they are while a line runs".to_owned()
+        }
+        Some(why) => format!("the guard's own files are kept from lines by their text alone: {why}"),
+    };
+    match &mark.level {
+        Some(level) => {
+            let held = format!(
                 "in phases that only read, lines run held by the kernel (`{level}`), so that nothing of them stays"
-            ),
-        ),
-        None => Finding::new(Level::Note, format!("no line can be held here, so {only_known}: {}", mark.refused)),
+            );
+            let level = if mark.unprotected.is_none() { Level::Ok } else { Level::Note };
+            Finding::new(level, format!("{held}; {kept}"))
+        }
+        None => {
+            Finding::new(Level::Note, format!("no line can be held here, so {only_known}: {}; {kept}", mark.refused))
+        }
     }
 }

@@ -132,13 +132,27 @@ impl Plain<'_> {
         }
     }
 
-    /// A pattern and the delimiter that ends it. Versions differ in whether it ends one in brackets.
+    /// A pattern and the delimiter that ends it. For some versions it ends one in brackets too: then the bracket is not
+    /// closed, and nothing runs.
     fn pattern(&mut self, delimiter: char) -> Option<()> {
-        let before = self.0;
-        self.text(delimiter)?;
-        let pattern = before.get(..before.len().saturating_sub(self.0.len()))?;
-        let open = pattern.rfind('[').is_some_and(|at| !pattern.get(at..).is_some_and(|rest| rest.contains(']')));
-        (!open && !pattern.contains("[\\")).then_some(())
+        loop {
+            match self.next()? {
+                '\\' => drop(self.next()?),
+                '[' => self.bracket()?,
+                sign if sign == delimiter => return Some(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The rest of a set of letters. Versions differ in what a backslash means in it.
+    fn bracket(&mut self) -> Option<()> {
+        self.0 = self.0.strip_prefix('^').unwrap_or(self.0);
+        let first = usize::from(self.0.starts_with(']'));
+        let end = self.0.get(first..)?.replace("[:", "..").replace(":]", "..").find(']')?.saturating_add(first);
+        let (inside, rest) = self.0.split_at_checked(end)?;
+        self.0 = rest.strip_prefix(']')?;
+        (!inside.contains(['\\', '\n'])).then_some(())
     }
 
     fn next(&mut self) -> Option<char> {
