@@ -138,7 +138,7 @@ impl Plain<'_> {
         loop {
             match self.next()? {
                 '\\' => drop(self.next()?),
-                '[' => self.bracket()?,
+                '[' => self.bracket(delimiter)?,
                 sign if sign == delimiter => return Some(()),
                 _ => {}
             }
@@ -146,13 +146,14 @@ impl Plain<'_> {
     }
 
     /// The rest of a set of letters. Versions differ in what a backslash means in it.
-    fn bracket(&mut self) -> Option<()> {
+    fn bracket(&mut self, delimiter: char) -> Option<()> {
         self.0 = self.0.strip_prefix('^').unwrap_or(self.0);
         let first = usize::from(self.0.starts_with(']'));
         let end = self.0.get(first..)?.replace("[:", "..").replace(":]", "..").find(']')?.saturating_add(first);
         let (inside, rest) = self.0.split_at_checked(end)?;
         self.0 = rest.strip_prefix(']')?;
-        (!inside.contains(['\\', '\n'])).then_some(())
+        let unclear = inside.contains('\n') || (inside.contains('\\') && inside.contains(delimiter));
+        (!unclear).then_some(())
     }
 
     fn next(&mut self) -> Option<char> {
