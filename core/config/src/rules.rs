@@ -115,43 +115,20 @@ impl OfLevel<'_> {
 
     /// The compiled rules of the level; `None`: it has none. Where a rule is not valid, everything is denied.
     fn compiled(self, known: &Known, groups: &Groups, report: &mut Report<'_>) -> Option<RuleLevel> {
+        let is_read = |facts: &SourceFile| self.files.iter().any(|(_, file)| beside(file, facts));
+        self.facts
+            .iter()
+            .filter(|(_, facts)| !is_read(facts))
+            .for_each(|(number, facts)| report(*number, no_rules(facts)));
         if self.files.is_empty() && self.packs.is_empty() && self.default == ByDefault::Permit && !self.broken {
             return None;
         }
         let texts = self.files.iter().map(|(_, file)| file.text.as_str());
         let texts: Vec<&str> = texts.chain(self.packs.iter().map(|pack| pack.text)).collect();
         let mut broken = self.broken;
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut facts: Vec<RuleFact> = Vec::new();
+        let mut all = Texts::default();
         match text::Reader::new(&self.tools.shapes(&texts)) {
-            Ok(reader) => {
-                for pack in &self.packs {
-                    let own = facts_of_pack(pack, groups);
-                    rules.extend(reader.read(pack.text, &own).rules.into_iter().map(|(rule, _)| rule));
-                    facts.extend(own.into_values());
-                }
-                let mut seen: BTreeMap<String, String> =
-                    rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
-                for (number, file) in &self.files {
-                    let (own, is_broken) = facts_beside(file, &self.facts, groups, report);
-                    broken |= is_broken;
-                    let read = reader.read(&file.text, &own);
-                    let mut findings = read.findings;
-                    findings.extend(hints(file, &read.rules, known));
-                    facts.extend(own.into_values());
-                    for (rule, place) in read.rules {
-                        let place = span(&file.text, &place);
-                        if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
-                            findings.push((twice(&rule.id, place, &other), true));
-                        }
-                        rules.push(rule);
-                    }
-                    for (finding, is_error) in findings {
-                        broken |= is_error;
-                        report(*number, finding);
-                    }
-                }
-            }
+            Ok(reader) => broken |= self.read_texts(&reader, known, groups, &mut all, report),
             Err(why) => {
                 broken = true;
                 for (number, _) in &self.files {
@@ -170,21 +147,63 @@ impl OfLevel<'_> {
             let rules = Ruleset::new(ByDefault::Deny, Vec::new());
             return Some(RuleLevel { rules, tools: BTreeMap::new(), facts: Vec::new() });
         }
+        let Texts { rules, mut facts } = all;
         if let (ByDefault::Deny, Some((number, at))) = (self.default, self.said)
             && rules.iter().all(|rule| rule.forbids.is_some())
         {
             report(number, nothing_passes(at));
-        }
-        for (number, file) in
-            self.facts.iter().filter(|(_, facts)| !self.files.iter().any(|(_, file)| beside(file, facts)))
-        {
-            report(*number, no_rules(file));
         }
         // Facts of several files that mean the same are one.
         facts.sort_by(|one, other| one.key.cmp(&other.key));
         facts.dedup_by(|one, other| one.key == other.key);
         Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy(), facts })
     }
+
+    /// Reads the packs and the files. Whether one has a mistake.
+    fn read_texts(
+        &self,
+        reader: &text::Reader,
+        known: &Known,
+        groups: &Groups,
+        all: &mut Texts,
+        report: &mut Report<'_>,
+    ) -> bool {
+        let mut broken = false;
+        for pack in &self.packs {
+            let own = facts_of_pack(pack, groups);
+            all.rules.extend(reader.read(pack.text, &own).rules.into_iter().map(|(rule, _)| rule));
+            all.facts.extend(own.into_values());
+        }
+        let mut seen: BTreeMap<String, String> =
+            all.rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
+        for (number, file) in &self.files {
+            let (own, is_broken) = facts_beside(file, &self.facts, groups, report);
+            broken |= is_broken;
+            let read = reader.read(&file.text, &own);
+            let mut findings = read.findings;
+            findings.extend(hints(file, &read.rules, known));
+            all.facts.extend(own.into_values());
+            for (rule, place) in read.rules {
+                let place = span(&file.text, &place);
+                if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
+                    findings.push((twice(&rule.id, place, &other), true));
+                }
+                all.rules.push(rule);
+            }
+            for (finding, is_error) in findings {
+                broken |= is_error;
+                report(*number, finding);
+            }
+        }
+        broken
+    }
+}
+
+/// What the texts of a level say.
+#[derive(Default)]
+struct Texts {
+    rules: Vec<Rule>,
+    facts: Vec<RuleFact>,
 }
 
 /// Whether a file of facts is the one beside a file of rules.

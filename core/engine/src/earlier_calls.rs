@@ -9,12 +9,12 @@ use phasegate_rules::{Facts, Value};
 
 use crate::change::Change;
 use crate::condition::{ReportWanted, TestsResult, Wanted};
+use crate::counted_calls::{CountedCall, Dropped, FactChange, KeptFacts};
 use crate::draft::Draft;
 use crate::event::{Event, EventKind};
 use crate::fact_part::FactPart;
 use crate::facts_of_parts::{MAX_PARTS, facts, levels, parts};
 use crate::judge::Caller;
-use crate::counted_calls::{CountedCall, Dropped, FactChange, KeptFacts};
 use crate::open_call::{Began, OpenCall};
 use crate::outcome::CallOutcome;
 use crate::policy::{Policy, Scope};
@@ -65,7 +65,7 @@ impl Facts for EarlierCalls<'_> {
         let kept = half(self.state, fact.scope);
         let now = time(self.event, kept);
         let before = self.before(part);
-        let known = kept.facts.get(key).map_or(Some(0), |fact_kept| fact_kept.count(now, fact.within));
+        let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within));
         if part > MAX_PARTS {
             return Some(Value::Unknown);
         }
@@ -236,13 +236,14 @@ impl Seen {
             now.session == open.began.session
         };
         let kept = half(state, fact.scope);
-        for result in results {
-            let with = CountedCall { time: time(event, kept), parts: 1, call: None };
-            match result {
-                TestsResult::Passed if unchanged && !(alone && same) => {}
-                TestsResult::Passed => self.add(fact, Some(Dropped::All), Some(with)),
-                TestsResult::Failed | TestsResult::Broken => self.add(fact, Some(Dropped::All), None),
+        let counts = |result: &&TestsResult| **result != TestsResult::Passed || !unchanged || (alone && same);
+        match results.iter().rfind(counts) {
+            Some(TestsResult::Passed) => {
+                let with = CountedCall { time: time(event, kept), parts: 1, call: None };
+                self.add(fact, Some(Dropped::All), Some(with));
             }
+            Some(_) if kept.facts.contains_key(&fact.key) => self.add(fact, Some(Dropped::All), None),
+            _ => {}
         }
     }
 

@@ -92,7 +92,7 @@ fn written(tools: &[ToolShape]) -> String {
     let servers: BTreeSet<&str> =
         of_calls.filter_map(|tool| tool.action.split_once('/')).map(|(server, _)| server).collect();
     let mut text = TYPES.to_string();
-    let _ = writeln!(text, "{NO_FACTS}");
+    let _ = writeln!(text, "// What is known of earlier calls: the facts of the file beside the rules.\n{NO_FACTS}");
     let groups: Vec<String> = labels.iter().map(|label| std::format!("@{label}")).collect();
     let of_servers = servers.iter().map(|server| std::format!("{server}/*"));
     for group in groups.iter().cloned().chain(of_servers) {
