@@ -23,6 +23,9 @@ pub struct Case {
     /// Files of rules, by name, as in `.phasegate/rules/NAME.cedar`.
     #[serde(default)]
     pub rules: BTreeMap<String, Vec<String>>,
+    /// The facts beside them, by name, as in `.phasegate/rules/NAME.yaml`.
+    #[serde(default)]
+    pub facts: BTreeMap<String, Box<RawValue>>,
     /// `SKILL.md` texts by the name of the skill's folder.
     #[serde(default)]
     pub skill_md: BTreeMap<String, Vec<String>>,

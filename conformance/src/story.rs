@@ -55,6 +55,9 @@ pub(crate) fn stage(case: &Case, column: Option<&str>) -> Stage {
     for (name, lines) in &case.rules {
         stage.file(format!(".phasegate/rules/{name}.cedar"), Kind::Rules, lines.join("\n"));
     }
+    for (name, facts) in &case.facts {
+        stage.file(format!(".phasegate/rules/{name}.yaml"), Kind::Facts, facts.get());
+    }
     for (folder, lines) in &case.skill_md {
         stage.file(format!("skills/{folder}/SKILL.md"), Kind::SkillMd, lines.join("\n"));
     }

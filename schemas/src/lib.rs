@@ -23,19 +23,22 @@ pub enum Kind {
     Settings,
     /// A line of a neutral transcript.
     Event,
+    /// The facts of a file of rules.
+    Facts,
 }
 
 impl Kind {
     /// Every kind, in the order of their names.
-    pub const ALL: [Self; 3] = [Self::Event, Self::Settings, Self::Skill];
+    pub const ALL: [Self; 4] = [Self::Event, Self::Facts, Self::Settings, Self::Skill];
 
-    /// The kind's word: `skill`, `settings` or `event`.
+    /// The kind's word: `skill`, `settings`, `event` or `facts`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Skill => "skill",
             Self::Settings => "settings",
             Self::Event => "event",
+            Self::Facts => "facts",
         }
     }
 
@@ -46,6 +49,7 @@ impl Kind {
             Self::Skill => include_str!("../skill.schema.json"),
             Self::Settings => include_str!("../settings.schema.json"),
             Self::Event => include_str!("../event.schema.json"),
+            Self::Facts => include_str!("../facts.schema.json"),
         }
     }
 
@@ -53,10 +57,12 @@ impl Kind {
         static SKILL: OnceLock<Result<Value, String>> = OnceLock::new();
         static SETTINGS: OnceLock<Result<Value, String>> = OnceLock::new();
         static EVENT: OnceLock<Result<Value, String>> = OnceLock::new();
+        static FACTS: OnceLock<Result<Value, String>> = OnceLock::new();
         let cell = match self {
             Self::Skill => &SKILL,
             Self::Settings => &SETTINGS,
             Self::Event => &EVENT,
+            Self::Facts => &FACTS,
         };
         cell.get_or_init(|| serde_json::from_str(self.text()).map_err(|error| error.to_string()))
     }

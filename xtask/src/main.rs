@@ -8,7 +8,6 @@ mod mutants;
 mod conformance;
 mod demo;
 mod cases;
-mod history;
 mod bless;
 mod slow;
 mod passed;
@@ -80,8 +79,6 @@ enum Task {
     Fuzz(lab::Args),
     /// Run every shell line of the corpora in a sandbox, and compare what it did with how it is judged.
     ShellOracle(lab::Args),
-    /// Compare the conditions over earlier calls with the interpreter of the language that they are written in.
-    HistoryOracle(history::Args),
 }
 
 fn main() -> ExitCode {
@@ -110,7 +107,6 @@ fn main() -> ExitCode {
         Task::Overhead(args) => lab::run("overhead", &args),
         Task::Approvals(args) => lab::run("approvals", &args),
         Task::Fuzz(args) => lab::run("fuzz", &args),
-        Task::HistoryOracle(args) => history::run(&args),
         Task::ShellOracle(args) => lab::run("shell-oracle", &args),
     };
     match result {

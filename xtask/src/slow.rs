@@ -1,6 +1,6 @@
 //! The checks that need other people's programs, or minutes, each with the folders that it is about.
 
-use crate::{history, lab, mutants, packages};
+use crate::{lab, mutants, packages};
 use xtask::failure::Result;
 use xtask::process::{cargo, run};
 
@@ -63,11 +63,6 @@ pub(crate) const SLOW: &[Slow] = &[
             (true, false) => lab::run_with("shell-oracle", &["--short"]),
             (false, _) => Ok(()),
         },
-    },
-    Slow {
-        name: "history oracle",
-        folders: &["core/history", "core/rules", "core/config/packs", "core/config/src/rules", "packs"],
-        run: |long| history::run(&history::Args { long }),
     },
     Slow {
         name: "mutants",

@@ -65,7 +65,8 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
         let level = files.get(*number).map_or(Level::Project, |file| file.level);
         budgets::of_file(source, node, everywhere.mode, groups.at(level), &mut all, findings);
     }
-    let rules = rules::combine(&files, &settings, known, &mut |file, finding| work.report(file, finding));
+    let of_level = |level: Level| groups.at(level).clone();
+    let rules = rules::combine(&files, &settings, known, &of_level, &mut |file, finding| work.report(file, finding));
     let skills = skills.into_values().collect();
     let mut policy =
         Policy { skills, changed_tools, approve, safety, access, budgets: all, rules, ..Policy::default() };

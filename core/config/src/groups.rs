@@ -15,6 +15,8 @@ use crate::suggestion::{did_you_mean, listed};
 use crate::text::Text;
 
 const SHIPPED: &str = include_str!("../groups.yaml");
+/// The shipped groups whose files have their role besides.
+const ACROSS: [&str; 1] = ["secrets"];
 
 /// The groups that a place may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +57,12 @@ fn roles() -> &'static [Role] {
     })
 }
 
+/// The shipped groups whose files are not those of a group.
+fn before(of: &Role) -> impl Iterator<Item = &'static Role> {
+    let is_role = !ACROSS.contains(&of.name.as_str());
+    roles().iter().take_while(move |role| is_role && role.name != of.name)
+}
+
 impl Groups {
     /// The names of the groups.
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -67,11 +75,12 @@ impl Groups {
         if let Some(own) = self.own.get(name) {
             return Some(own.clone());
         }
-        let at = roles().iter().position(|role| role.name == name)?;
-        let (role, change) = (roles().get(at)?, self.changes.get(name));
-        let before = roles().iter().take(at).map(|role| Files::Set(self.table(role)));
+        let role = roles().iter().find(|role| role.name == name)?;
+        let change = self.changes.get(name);
+        let before = before(role).map(|role| Files::Set(self.table(role)));
+        let is_role = |other: &str| other != name && ![other, name].iter().any(|name| ACROSS.contains(name));
         let elsewhere =
-            self.changes.iter().filter(|(other, _)| *other != name).flat_map(|(_, other)| other.add.clone());
+            self.changes.iter().filter(|(other, _)| is_role(other)).flat_map(|(_, other)| other.add.clone());
         let mut table = self.table(role);
         table.except.extend(before.chain(elsewhere));
         let added = change.map(|change| change.add.clone()).unwrap_or_default();
@@ -92,10 +101,10 @@ impl Groups {
         if let Some(own) = self.own.get(name) {
             return Some((own.files.clone(), Vec::new()));
         }
-        let at = roles().iter().position(|role| role.name == name)?;
-        let mut files = self.table(roles().get(at)?);
+        let role = roles().iter().find(|role| role.name == name)?;
+        let mut files = self.table(role);
         files.any.extend(self.changes.get(name).into_iter().flat_map(|change| change.add.clone()));
-        Some((files, roles().iter().take(at).map(|role| role.name.as_str()).collect()))
+        Some((files, before(role).map(|role| role.name.as_str()).collect()))
     }
 
     /// The files of the table, less those that configs take.
@@ -265,7 +274,44 @@ mod tests {
     /// The one role of a file: the shipped group that selects it.
     fn role(groups: &Groups, path: &str) -> String {
         let fits = |name: &&str| Glob::from(groups.find(name).unwrap().text()).fits(path);
-        roles().iter().map(|role| role.name.as_str()).filter(fits).collect::<Vec<_>>().join(" ")
+        let roles = roles().iter().map(|role| role.name.as_str()).filter(|name| !ACROSS.contains(name));
+        roles.filter(fits).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn files_with_secrets_are_those_that_rules_take_for_such() {
+        let secrets = Glob::from(Groups::default().find("secrets").unwrap().text());
+        for name in [
+            ".env",
+            "config/.env",
+            "prod.env",
+            ".env.local",
+            ".env.example",
+            ".env.ts",
+            "certs/server.pem",
+            "ca.pem",
+            "my-ca.pem",
+            "public.pem",
+            "pub.pem",
+            "fullchain.pem",
+            "x.key",
+            "ca-x.key",
+            "id_rsa",
+            "id_rsa.pub",
+            ".npmrc",
+            "/srv/u/.npmrc",
+            "/srv/u/.netrc",
+            "/srv/u/.aws/credentials",
+            ".aws/credentials",
+            "credentials",
+            "a.tfstate.backup",
+            "src/a.rs",
+            "/etc/ssl/private.key",
+            ".environment",
+            "env",
+        ] {
+            assert_eq!(secrets.fits(name), phasegate_core::is_secret_path(name), "{name}");
+        }
     }
 
     #[test]

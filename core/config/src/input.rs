@@ -33,6 +33,8 @@ pub enum Kind {
     Format,
     /// Rules over calls, in Cedar.
     Rules,
+    /// The facts that the rules of the file beside it read.
+    Facts,
 }
 
 /// A config text with its name.

@@ -59,7 +59,7 @@ pub use instance::instance;
 pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
 pub use meaning::is_host_agent;
-pub use packs::{Lowered, Pack, packs};
+pub use packs::{Pack, packs};
 pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;
 pub use rules::{IMPORTED_RULES, RULES_FOLDER, RuleText, rule_schema, rule_texts};

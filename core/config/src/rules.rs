@@ -2,12 +2,11 @@
 
 #[cfg(feature = "rules")]
 mod cedar;
+mod facts;
 #[cfg(feature = "rules")]
 mod problem;
 mod read;
 mod spans;
-#[cfg(feature = "history")]
-mod temporal;
 mod tools;
 #[cfg(not(feature = "rules"))]
 mod unread;
@@ -17,8 +16,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use phasegate_core::Code;
+use phasegate_core::rule_fact::RuleFact;
 use phasegate_core::rules::{RuleLevel, Rules};
-use phasegate_history::Leaf;
 use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
 
 #[cfg(feature = "rules")]
@@ -27,6 +26,7 @@ use self::spans::span;
 #[cfg(not(feature = "rules"))]
 use self::unread as text;
 use crate::build::builder::child;
+use crate::groups::Groups;
 use crate::input::{Kind, Known, Level, SourceFile};
 use crate::node::{Node, Span};
 use crate::packs::{Pack, packs};
@@ -50,6 +50,8 @@ struct OfLevel<'a> {
     tools: tools::Tools,
     /// The files of rules, with their numbers.
     files: Vec<(usize, &'a SourceFile)>,
+    /// The files of facts, with their numbers.
+    facts: Vec<(usize, &'a SourceFile)>,
     /// Where the settings say the default, with the number of their file.
     said: Option<(usize, Span)>,
     /// Whether the settings have a mistake about rules.
@@ -64,6 +66,7 @@ pub(crate) fn combine(
     files: &[&SourceFile],
     settings: &[(usize, SettingsSource, Node)],
     known: &Known,
+    groups: &dyn Fn(Level) -> Groups,
     report: &mut Report<'_>,
 ) -> Option<Arc<Rules>> {
     let mut levels = Vec::new();
@@ -74,9 +77,12 @@ pub(crate) fn combine(
                 own.read(*number, source, node, report);
             }
         }
-        let of_level = |file: &SourceFile| file.kind == Kind::Rules && file.level == level;
-        own.files = files.iter().enumerate().filter(|(_, file)| of_level(file)).map(|(at, file)| (at, *file)).collect();
-        levels.extend(own.compiled(known, report));
+        let of_kind = |kind: Kind| {
+            let all = files.iter().enumerate().filter(move |(_, file)| file.kind == kind && file.level == level);
+            all.map(|(at, file)| (at, *file)).collect()
+        };
+        (own.files, own.facts) = (of_kind(Kind::Rules), of_kind(Kind::Facts));
+        levels.extend(own.compiled(known, &groups(level), report));
     }
     (!levels.is_empty()).then(|| Arc::new(Rules { levels }))
 }
@@ -108,42 +114,21 @@ impl OfLevel<'_> {
     }
 
     /// The compiled rules of the level; `None`: it has none. Where a rule is not valid, everything is denied.
-    fn compiled(self, known: &Known, report: &mut Report<'_>) -> Option<RuleLevel> {
+    fn compiled(self, known: &Known, groups: &Groups, report: &mut Report<'_>) -> Option<RuleLevel> {
+        let is_read = |facts: &SourceFile| self.files.iter().any(|(_, file)| beside(file, facts));
+        self.facts
+            .iter()
+            .filter(|(_, facts)| !is_read(facts))
+            .for_each(|(number, facts)| report(*number, no_rules(facts)));
         if self.files.is_empty() && self.packs.is_empty() && self.default == ByDefault::Permit && !self.broken {
             return None;
         }
         let texts = self.files.iter().map(|(_, file)| file.text.as_str());
         let texts: Vec<&str> = texts.chain(self.packs.iter().map(|pack| pack.text)).collect();
         let mut broken = self.broken;
-        let mut rules: Vec<Rule> = Vec::new();
-        let mut history: Vec<Leaf> = Vec::new();
+        let mut all = Texts::default();
         match text::Reader::new(&self.tools.shapes(&texts)) {
-            Ok(reader) => {
-                for pack in &self.packs {
-                    let read = reader.read_pack(pack);
-                    rules.extend(read.rules.into_iter().map(|(rule, _)| rule));
-                    history.extend(read.history);
-                }
-                let mut seen: BTreeMap<String, String> =
-                    rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
-                for (number, file) in &self.files {
-                    let read = reader.read(&file.text);
-                    let mut findings = read.findings;
-                    findings.extend(hints(file, &read.rules, known));
-                    history.extend(read.history);
-                    for (rule, place) in read.rules {
-                        let place = span(&file.text, &place);
-                        if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
-                            findings.push((twice(&rule.id, place, &other), true));
-                        }
-                        rules.push(rule);
-                    }
-                    for (finding, is_error) in findings {
-                        broken |= is_error;
-                        report(*number, finding);
-                    }
-                }
-            }
+            Ok(reader) => broken |= self.read_texts(&reader, known, groups, &mut all, report),
             Err(why) => {
                 broken = true;
                 for (number, _) in &self.files {
@@ -160,18 +145,97 @@ impl OfLevel<'_> {
         if broken {
             // Not to be used; it says that the configs ask for denials.
             let rules = Ruleset::new(ByDefault::Deny, Vec::new());
-            return Some(RuleLevel { rules, tools: BTreeMap::new(), history: Vec::new() });
+            return Some(RuleLevel { rules, tools: BTreeMap::new(), facts: Vec::new() });
         }
+        let Texts { rules, mut facts } = all;
         if let (ByDefault::Deny, Some((number, at))) = (self.default, self.said)
             && rules.iter().all(|rule| rule.forbids.is_some())
         {
             report(number, nothing_passes(at));
         }
-        // Equal conditions of several rules are one.
-        history.sort_by(|one, other| one.field.cmp(&other.field));
-        history.dedup_by(|one, other| one.field == other.field);
-        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy(), history })
+        // Facts of several files that mean the same are one.
+        facts.sort_by(|one, other| one.key.cmp(&other.key));
+        facts.dedup_by(|one, other| one.key == other.key);
+        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy(), facts })
     }
+
+    /// Reads the packs and the files. Whether one has a mistake.
+    fn read_texts(
+        &self,
+        reader: &text::Reader,
+        known: &Known,
+        groups: &Groups,
+        all: &mut Texts,
+        report: &mut Report<'_>,
+    ) -> bool {
+        let mut broken = false;
+        for pack in &self.packs {
+            let own = facts_of_pack(pack, groups);
+            all.rules.extend(reader.read(pack.text, &own).rules.into_iter().map(|(rule, _)| rule));
+            all.facts.extend(own.into_values());
+        }
+        let mut seen: BTreeMap<String, String> =
+            all.rules.iter().map(|rule| (rule.id.clone(), "a pack".to_string())).collect();
+        for (number, file) in &self.files {
+            let (own, is_broken) = facts_beside(file, &self.facts, groups, report);
+            broken |= is_broken;
+            let read = reader.read(&file.text, &own);
+            let mut findings = read.findings;
+            findings.extend(hints(file, &read.rules, known));
+            all.facts.extend(own.into_values());
+            for (rule, place) in read.rules {
+                let place = span(&file.text, &place);
+                if let Some(other) = seen.insert(rule.id.clone(), format!("`{}`", file.path)) {
+                    findings.push((twice(&rule.id, place, &other), true));
+                }
+                all.rules.push(rule);
+            }
+            for (finding, is_error) in findings {
+                broken |= is_error;
+                report(*number, finding);
+            }
+        }
+        broken
+    }
+}
+
+/// What the texts of a level say.
+#[derive(Default)]
+struct Texts {
+    rules: Vec<Rule>,
+    facts: Vec<RuleFact>,
+}
+
+/// Whether a file of facts is the one beside a file of rules.
+fn beside(rules: &SourceFile, facts: &SourceFile) -> bool {
+    let stem = |file: &SourceFile| file.path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    stem(rules) == stem(facts)
+}
+
+/// The facts of the file beside a file of rules, and whether it has a mistake.
+fn facts_beside(
+    file: &SourceFile,
+    all: &[(usize, &SourceFile)],
+    groups: &Groups,
+    report: &mut Report<'_>,
+) -> (BTreeMap<String, RuleFact>, bool) {
+    let Some((number, own)) = all.iter().find(|(_, facts)| beside(file, facts)) else { return Default::default() };
+    let mut findings = Vec::new();
+    let facts = facts::facts(&own.text, groups, &mut findings);
+    let broken = findings.iter().any(Finding::is_error);
+    findings.into_iter().for_each(|finding| report(*number, finding));
+    (facts, broken)
+}
+
+fn facts_of_pack(pack: &Pack, groups: &Groups) -> BTreeMap<String, RuleFact> {
+    pack.facts.map(|text| facts::facts(text, groups, &mut Vec::new())).unwrap_or_default()
+}
+
+fn no_rules(file: &SourceFile) -> Finding {
+    let stem =
+        file.path.rsplit(['/', '\\']).next().and_then(|name| name.rsplit_once('.')).map_or("NAME", |(stem, _)| stem);
+    Finding::warning(Code::ConfigUnread, Span { line: 1, column: 1, ..Span::default() }, "no rules read these facts")
+        .suggest(format!("name it as the file of the rules: `{stem}.cedar` reads `{stem}.yaml`"))
 }
 
 fn no_pack(name: &str, at: Span) -> Finding {
@@ -254,10 +318,13 @@ pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
         }));
     };
     for (path, text) in &all.texts {
-        add(path, text, reader.read(text));
+        let file = files.iter().find(|file| file.path == *path);
+        let own = files.iter().find(|facts| facts.kind == Kind::Facts && file.is_some_and(|file| beside(file, facts)));
+        let own = own.map(|own| facts::facts(&own.text, &all.groups, &mut Vec::new())).unwrap_or_default();
+        add(path, text, reader.read(text, &own));
     }
     for pack in &all.packs {
-        add(&format!("{PACK_PATH}{}", pack.name), pack.text, reader.read_pack(pack));
+        add(&format!("{PACK_PATH}{}", pack.name), pack.text, reader.read(pack.text, &facts_of_pack(pack, &all.groups)));
     }
     found
 }
@@ -278,19 +345,21 @@ struct Gathered {
     /// Files, by their paths.
     texts: Vec<(String, String)>,
     packs: Vec<&'static Pack>,
+    groups: Groups,
 }
 
 impl Gathered {
     fn of(files: &[SourceFile]) -> Self {
-        let mut all = OfLevel::default();
+        let (mut all, mut groups) = (OfLevel::default(), Groups::default());
         for file in files.iter().filter(|file| file.kind == Kind::Settings) {
             if let Some((source, node)) = skills::read_settings(file, &mut Vec::new()) {
+                groups = groups.with(&source.groups, child(&node, "groups"), true, &mut Vec::new());
                 all.read(0, &source, &node, &mut |_, _| {});
             }
         }
         let own = files.iter().filter(|file| file.kind == Kind::Rules);
         let texts = own.map(|file| (file.path.clone(), file.text.clone())).collect();
-        Self { texts, packs: all.packs, tools: all.tools }
+        Self { texts, packs: all.packs, tools: all.tools, groups }
     }
 
     fn shapes(&self) -> Vec<ToolShape> {

@@ -6,18 +6,21 @@ mod tidy;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::source::{SettingsSource, SkillSource};
+use crate::source::{RuleFactsSource, SettingsSource, SkillSource};
 
 /// Every schema with the name of its file in `schemas/`.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
     let mut settings = schema::<SettingsSource>("settings", "phasegate settings");
-    // No list of the settings has lines with a condition.
+    let mut facts = schema::<RuleFactsSource>("facts", "phasegate facts of rules");
+    // No list of the settings, and no fact, has lines with a condition.
     for key in ["requires", "until", "from", "at"] {
         tidy::without_key(&mut settings, "MatcherObject", key);
+        tidy::without_key(&mut facts, "MatcherObject", key);
     }
     let mut all = vec![
         ("event.schema.json", schema::<event::EventLine>("event", "A line of a neutral transcript")),
+        ("facts.schema.json", facts),
         ("settings.schema.json", settings),
         ("skill.schema.json", schema::<SkillSource>("skill", "phasegate skill")),
     ];

@@ -52,7 +52,7 @@ pub(crate) fn read_skill(
     let root = match file.kind {
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
         Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
-        Kind::Settings | Kind::Prompt | Kind::Format | Kind::Rules => return None,
+        Kind::Settings | Kind::Prompt | Kind::Format | Kind::Rules | Kind::Facts => return None,
     };
     let by_default = if file.kind == Kind::SkillMd && is_lists_only(&root) { Form::Compat } else { Form::Strict };
     let mut node = validate(phasegate_schemas::Kind::Skill, root, findings)?;

@@ -9,6 +9,7 @@ pub mod budget;
 pub mod group;
 pub mod mcp;
 pub mod rules;
+pub mod fact;
 pub mod safety;
 pub mod unlisted;
 pub mod phase;
@@ -23,6 +24,7 @@ pub use choices::{
     ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource,
     ScopeSource, ThenSource, UnlistedSource,
 };
+pub use fact::{RuleFactSource, RuleFactsSource, TestsOfFact};
 pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};
 pub use matcher::{
     ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,

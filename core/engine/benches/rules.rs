@@ -70,24 +70,24 @@ fn loads(bencher: divan::Bencher<'_, '_>, rules: usize) {
     bencher.bench_local(|| serde_json::from_str::<Policy>(divan::black_box(&text)).is_ok());
 }
 
-/// The text of a policy with 190 rules that ask for nothing before, and ten conditions over what happened.
-fn with_history() -> String {
-    let pack: Value = serde_json::from_str(include_str!("../../../packs/lowered/tests-before-push.json")).unwrap();
+/// The text of a policy with 190 rules that read no facts, and ten that do.
+fn with_facts() -> String {
     let mut policy: Value = serde_json::from_str(&text(190)).unwrap();
-    let (mut rules, mut history) = (Vec::new(), Vec::new());
+    let (mut rules, mut facts) = (Vec::new(), Vec::new());
     for number in 0..10 {
-        let named = |text: String| serde_json::from_str::<Value>(&text).unwrap();
-        let field = pack["history"][0]["field"].as_str().unwrap();
-        let own = format!("{field}{number}");
-        let rule = named(pack["rules"][0].to_string().replace(field, &own).replace("tests-before-push/push", &own));
-        let mut leaf = named(pack["history"][0].to_string());
-        (leaf["field"], leaf["key"]) = (json!(own), json!(format!("{number}")));
-        rules.push(rule);
-        history.push(leaf);
+        let key = number.to_string();
+        let does = json!({"get": [{"get": [{"var": "context"}, "command"]}, "does"]});
+        let pushes = json!({"t": [0, {"of": ["contains", {"l": does, "r": {"v": "push"}}]}]});
+        let fresh = json!({"get": [{"get": [{"var": "context"}, "facts"]}, "fresh"]});
+        rules.push(json!({"id": format!("tests/{key}"), "forbids": "deny", "when": {"and": [pushes, {"not": fresh}]},
+            "facts": {"fresh": key}}));
+        facts.push(
+            json!({"key": key, "asks": {"passed": {"unchanged": true}}, "scope": "project", "within": 86_400_000}),
+        );
     }
     let level = &mut policy["rules"][0];
     level["rules"]["rules"].as_array_mut().unwrap().extend(rules);
-    level["history"] = json!(history);
+    level["facts"] = json!(facts);
     policy.to_string()
 }
 
@@ -113,10 +113,10 @@ fn after(policy: &Policy, events: usize) -> State {
     state
 }
 
-/// The call asks all ten conditions: `git push` is a part of it.
+/// The call asks all ten facts: `git push` is a part of it.
 #[divan::bench(args = [1, 1_000])]
-fn decides_with_history(bencher: divan::Bencher<'_, '_>, events: usize) {
-    let policy: Policy = serde_json::from_str(&with_history()).unwrap();
+fn decides_with_facts(bencher: divan::Bencher<'_, '_>, events: usize) {
+    let policy: Policy = serde_json::from_str(&with_facts()).unwrap();
     let (state, call) = (after(&policy, events), call());
     assert!(step(&policy, &state, &call, &Facts::new()).decision.unwrap().lets_through());
     bencher.bench_local(|| step(&policy, &state, &call, &Facts::new()));

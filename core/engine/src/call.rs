@@ -11,6 +11,7 @@ use crate::decide::Line;
 use crate::decision::{Confined, Decision, Effect, Gate};
 use crate::denied;
 use crate::draft::Draft;
+use crate::earlier_calls;
 use crate::eval::World;
 use crate::event::Event;
 use crate::gate::Context;
@@ -20,7 +21,8 @@ use crate::holding;
 use crate::in_force;
 use crate::judge::Caller;
 use crate::observe;
-use crate::past;
+use crate::older::Older;
+use crate::open_call::Began;
 use crate::permitting::Asked;
 use crate::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::policy::{Policy, Skill};
@@ -75,8 +77,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         open.reports = budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
     }
     if !is_own {
-        (open.parts, open.changes) =
-            past::decided(policy, draft, &call, event, caller, decision.effect != Effect::Deny);
+        let let_through = Some(&mut open).filter(|_| decision.effect != Effect::Deny);
+        earlier_calls::decided(policy, draft, &call, event, caller, let_through);
     }
     decision.confined = judged(draft, &call, &verdicts).filter(|_| decision.lets_through()).map(Box::new);
     for verdict in &verdicts {
@@ -211,7 +213,9 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         started: None,
         starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),
-        parts: Vec::new(),
+        tests: Vec::new(),
+        older_parts: Older,
+        began: Began::default(),
         reports: Vec::new(),
         older_proofs: Vec::new(),
     }

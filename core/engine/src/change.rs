@@ -5,8 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use phasegate_history::Observation;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::access::Granted;
@@ -14,6 +13,7 @@ use crate::asked::{DeniedCall, Question, Yes};
 use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
 use crate::code::Code;
+use crate::counted_calls::FactChange;
 use crate::input::Values;
 use crate::outcome::CallOutcome;
 use crate::plan::Plan;
@@ -428,16 +428,18 @@ pub enum Change {
         /// The count after the call, with the files that were not counted before.
         tally: Tally,
     },
-    /// Events that conditions of rules remember, or that go on with their clock.
-    Observed {
-        /// Whose history they belong to.
+    /// Facts of rules count calls, or no longer count them. What earlier versions noted here is passed over.
+    #[serde(alias = "observed")]
+    CallsCounted {
+        /// Which half of the state keeps the count.
         scope: Scope,
-        /// What each of them adds.
-        seen: Vec<Observation>,
+        /// What changes for each fact.
+        #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "of_this_version")]
+        seen: Vec<FactChange>,
         /// How many parts of the call change files of the project.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        changes: Option<u64>,
-        /// The conditions that rules have, where what is kept for others is forgotten.
+        #[serde(default, skip_serializing_if = "crate::state::is_none_yet")]
+        changes: u64,
+        /// The keys of the facts that rules have, where what is kept for others is forgotten.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known: Option<Vec<String>>,
     },
@@ -548,7 +550,7 @@ impl Change {
             Self::RunBegun(run) => run.scope,
             Self::SkillInForce { scope, .. } | Self::SkillNotInForce { scope, .. } => *scope,
             Self::SafetyRegistered { scope, .. } | Self::BudgetSpent { scope, .. } => *scope,
-            Self::Observed { scope, .. } => *scope,
+            Self::CallsCounted { scope, .. } => *scope,
             Self::Approved { .. }
             | Self::ToolsSeen { .. }
             | Self::ToolAccepted { .. }
@@ -590,8 +592,6 @@ impl Change {
     /// Whether the guard decides no call more freely without the change.
     fn may_be_lost(&self) -> bool {
         match self {
-            // Only the clock goes on.
-            Self::Observed { seen, changes: None, .. } => seen.iter().all(|event| event.leaves.is_empty()),
             // No later decision depends on what did not count. That a proof was undone must not be forgotten.
             Self::Proved(proved) => proved.atoms.is_empty() && proved.undone.is_empty() && proved.visit_is.is_none(),
             change => matches!(
@@ -624,7 +624,7 @@ impl Change {
                 | Self::CallDenied(_)
                 | Self::QuestionAsked(_)
                 | Self::BudgetSpent { .. }
-                | Self::Observed { .. }
+                | Self::CallsCounted { .. }
                 | Self::ObligationsDropped { .. }
         )
     }
@@ -635,6 +635,12 @@ impl Change {
         let enters = matches!(self, Self::PhaseEntered { .. } | Self::PhaseBack { .. } | Self::PhaseReturned { .. });
         enters || matches!(self, Self::RunBegun(_) | Self::RunEnded { .. })
     }
+}
+
+/// The changes of facts among values, some of which earlier versions wrote.
+fn of_this_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FactChange>, D::Error> {
+    let all = Vec::<Value>::deserialize(deserializer)?;
+    Ok(all.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect())
 }
 
 /// What the id of a run of project scope begins with.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::condition::Wanted;
+use crate::fact_part::FactPart;
+use crate::older::Older;
 use crate::outcome::CallOutcome;
-use crate::part_snapshot::PartSnapshot;
 use crate::redacted::digest;
 
 /// A call that was let through and has not ended.
@@ -69,15 +70,37 @@ pub struct OpenCall {
     /// The visits in which it was decided, one of each run that judged it, and what it would prove there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visits: Vec<CallVisit>,
-    /// Its parts, where rules ask how calls ended.
+    /// Its parts that run tests, where facts of rules ask how tests ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<PartSnapshot>,
+    pub tests: Vec<FactPart>,
+    /// What earlier versions kept of its parts.
+    #[serde(default, rename = "parts", skip_serializing)]
+    pub older_parts: Older,
+    /// How many parts of calls had changed files before, where facts ask for it.
+    #[serde(default, skip_serializing_if = "Began::is_nothing")]
+    pub began: Began,
     /// The budgets that count what its result reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<ReportPlace>,
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
     #[serde(default, rename = "proves", skip_serializing)]
     pub(crate) older_proofs: Vec<OlderProof>,
+}
+
+/// How many parts of calls have changed files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Began {
+    /// In the session.
+    pub session: u64,
+    /// In all sessions of the project.
+    pub project: u64,
+}
+
+impl Began {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Where a budget counts what the result of a call reports.

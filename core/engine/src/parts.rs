@@ -33,7 +33,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
     if analysis.commands.len() < 2 || analysis.open || !analysis.is_its_commands(labels) {
         return Vec::new();
     }
-    let own = own_labels(call);
+    let own = own_labels(labels);
     let mut parts = Vec::new();
     for (number, command) in (0_u32..).zip(&analysis.commands) {
         let paths: Vec<_> = analysis.paths.iter().filter(|path| path.command == Some(number)).cloned().collect();
@@ -56,7 +56,7 @@ pub(crate) fn of(call: &Call) -> Vec<Part> {
 /// The commands of the tasks that the call starts, each as if it had been typed.
 pub(crate) fn of_tasks(call: &Call) -> Vec<Part> {
     let Some(tasks) = &call.analysis.tasks else { return Vec::new() };
-    let own = own_labels(call);
+    let own = own_labels(&call.tool.labels);
     let part = |(number, command): (u32, &SimpleCommand)| {
         let text = text_of(command);
         let paths = tasks.paths.iter().filter(|path| path.command == Some(number));
@@ -74,19 +74,19 @@ pub(crate) fn of_tasks(call: &Call) -> Vec<Part> {
 }
 
 /// The words of a command as a person types them; a word that is made when it runs is `"$..."`.
-fn text_of(command: &SimpleCommand) -> String {
+pub(crate) fn text_of(command: &SimpleCommand) -> String {
     let word = |word: &Word| if let Word::Known(text) = word { shell_word(text) } else { "\"$...\"".into() };
     let words: Vec<String> = command.words.iter().map(word).collect();
     words.join(" ")
 }
 
-/// The labels of a call that do not follow from what its commands do.
-fn own_labels(call: &Call) -> Labels {
-    call.tool.labels.iter().filter(|label| !FROM_VERDICT.contains(&label.as_str())).cloned().collect()
+/// Those labels of a call that do not follow from what its commands do.
+pub(crate) fn own_labels(labels: &Labels) -> Labels {
+    labels.iter().filter(|label| !FROM_VERDICT.contains(&label.as_str())).cloned().collect()
 }
 
 /// The labels of a command, with these.
-fn labels_of(command: &SimpleCommand, own: &Labels) -> Labels {
+pub(crate) fn labels_of(command: &SimpleCommand, own: &Labels) -> Labels {
     let mut labels: Labels = shell_labels(command.verdict).into_iter().chain(own.iter().cloned()).collect();
     if command.network {
         labels.insert(NETWORK.into());

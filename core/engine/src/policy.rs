@@ -23,6 +23,7 @@ use crate::object::Selector;
 use crate::plan::PlanFile;
 pub use crate::policy::answers::{Approve, ChangedTools};
 use crate::rules::Rules;
+pub use crate::scope::Scope;
 use crate::steps::StepsFile;
 use crate::tool::Labels;
 
@@ -577,16 +578,6 @@ impl OnViolation {
             Self::Deny => "deny",
         }
     }
-}
-
-/// Where the runs of a skill live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// In one session.
-    Session,
-    /// In the project, for all its sessions.
-    Project,
 }
 
 /// How calls that no line lists are answered, from lenient to strict.

@@ -7,10 +7,10 @@ use phasegate_rules::known;
 
 use crate::budget::{self, Count};
 use crate::event::Event;
+use crate::facts_of_parts;
 use crate::judge::Caller;
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
-use crate::past::recorded_parts;
 use crate::policy::{Policy, Skill, Start};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
 use crate::rule_request::{OfState, RuleCall};
@@ -72,7 +72,7 @@ fn rules_seen(policy: &Policy, event: &Event, call: &Call) -> Option<RulesSeen> 
         seen.parts = request.parts.len();
         seen.known.push(known(&level.rules, &request));
     }
-    seen.past = recorded_parts(policy, call, event, caller);
+    seen.facts = facts_of_parts::parts(policy, call, event, caller);
     Some(seen)
 }
 

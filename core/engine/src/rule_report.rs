@@ -9,12 +9,12 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
 use crate::call::agent_kind;
+use crate::earlier_calls::EarlierCalls;
 use crate::eval::World;
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::gate::Context;
 use crate::judge::Caller;
-use crate::past::Remembered;
 use crate::permitting::Asked;
 use crate::policy::Policy;
 use crate::rule_request::{OfState, RuleCall};
@@ -59,10 +59,10 @@ pub fn rules_told(policy: &Policy, state: &State, event: &Event, facts: &Facts) 
     let of_state = OfState::of(&mut world, &context);
     let none = BTreeMap::new();
     let mut told: Option<RulesTold> = None;
+    let earlier = EarlierCalls::new(policy, state, event, &call, caller);
     for level in policy.rules.iter().flat_map(|rules| &rules.levels) {
         let own = RuleCall::new(&level.tools, &call, event, caller);
-        let past = Remembered::new(level, state, event, &call);
-        let request = Request { past: Some(&past), ..own.request(&of_state) };
+        let request = Request { facts: Some(&earlier), ..own.request(&of_state) };
         let told = told.get_or_insert_with(|| seen(&request));
         told.rules.extend(level.rules.held(&request).iter().map(rule_told));
     }

@@ -1,7 +1,7 @@
 //! What rules see of a call (rules 4.9): who calls, which tool, with which arguments, and each part of the call.
 //!
-//! [`RuleCall`] is the one place that makes this of a call. The gate evaluates its [`RuleCall::request`]; what a history
-//! keeps of an event are the fields of one of its parts, so that both see the same values.
+//! [`RuleCall`] is the one place that makes this of a call. The gate evaluates its [`RuleCall::request`]; facts ask for the
+//! same parts, so that both see the same values.
 
 mod path;
 mod secret;
@@ -72,6 +72,23 @@ impl OfState {
     }
 }
 
+/// Where a part of a call stands in it.
+pub(crate) struct Origin<'a> {
+    /// Its simple command, with the number of it.
+    pub(crate) command: Option<(usize, &'a SimpleCommand)>,
+    /// Its path as the call gives it.
+    written: Option<&'a str>,
+}
+
+impl Origin<'_> {
+    /// Whether it is of the same command and, where that is asked, of the same path.
+    pub(crate) fn is_same(&self, other: &Self, by_path: bool) -> bool {
+        let number = |origin: &Self| origin.command.map(|(number, _)| number);
+        let path = |origin: &Self| origin.written.map(str::as_ptr);
+        number(self) == number(other) && (!by_path || path(self) == path(other))
+    }
+}
+
 /// A call, with the texts that its request needs beside those of the call itself.
 pub(crate) struct RuleCall<'a> {
     call: &'a Call,
@@ -121,7 +138,7 @@ impl<'a> RuleCall<'a> {
             parts: self.parts(),
             known: None,
             open: self.call.analysis.open,
-            past: None,
+            facts: None,
         }
     }
 
@@ -136,6 +153,13 @@ impl<'a> RuleCall<'a> {
     /// The simple command of each part of the call.
     pub(crate) fn commands_of_parts(&self) -> Vec<Option<&'a SimpleCommand>> {
         self.places().into_iter().map(|place| nth_command(self.call, place.command?)).collect()
+    }
+
+    /// Where each part of the call stands in it.
+    pub(crate) fn origins(&self) -> Vec<Origin<'_>> {
+        let command = |number: usize| Some((number, nth_command(self.call, number)?));
+        let places = self.places().into_iter();
+        places.map(|place| Origin { command: place.command.and_then(command), written: place.written }).collect()
     }
 
     fn principal<'s>(&'s self, state: &'s OfState) -> Principal<'s> {

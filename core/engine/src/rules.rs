@@ -4,11 +4,11 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use phasegate_history::Leaf;
 use phasegate_rules::{Effect, Kind, Ruleset};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::Mode;
+use crate::rule_fact::RuleFact;
 use crate::tool::Labels;
 
 /// The rules of all levels. Each level judges a call by itself, and the strictest answer wins.
@@ -19,18 +19,17 @@ pub struct Rules {
     pub levels: Vec<RuleLevel>,
 }
 
-/// The rules of one level.
+/// The rules of one level. What earlier versions kept beside them is passed over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct RuleLevel {
     /// The rules.
     pub rules: Ruleset,
     /// What the level says of tools, by the ids of their actions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, RuleTool>,
-    /// The conditions over what happened before that the rules read.
+    /// The facts that the rules read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub history: Vec<Leaf>,
+    pub facts: Vec<RuleFact>,
 }
 
 /// What a level says of a tool.

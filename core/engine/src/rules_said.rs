@@ -6,8 +6,8 @@ use alloc::string::String;
 use phasegate_rules::{Request, Rule, Truth, Value, Verdict};
 
 use crate::analysis::SimpleCommand;
+use crate::earlier_calls::EarlierCalls;
 use crate::gate::Context;
-use crate::past::Remembered;
 use crate::rule_request::{OfState, RuleCall};
 use crate::ruled::{Because, Ruled};
 use crate::rules_seen::RulesSeen;
@@ -16,11 +16,11 @@ use crate::rules_seen::RulesSeen;
 pub(crate) fn strictest(context: &Context<'_>, state: &OfState, seen: Option<&RulesSeen>) -> Option<Ruled> {
     let rules = context.policy.rules.as_deref()?;
     let mut strictest: Option<Ruled> = None;
+    let earlier = EarlierCalls::new(context.policy, context.state, context.event, context.call, context.caller);
     for (number, level) in rules.levels.iter().enumerate() {
         let call = RuleCall::new(&level.tools, context.call, context.event, context.caller);
-        let past = Remembered::new(level, context.state, context.event, context.call);
         let mut request = call.request(state);
-        request.past = Some(&past);
+        request.facts = Some(&earlier);
         request.known = seen.and_then(|seen| seen.known.get(number));
         let Some(verdict) = level.rules.decide(&request) else { continue };
         let part = if request.parts.len() > 1 { call.shown(verdict.part) } else { None };

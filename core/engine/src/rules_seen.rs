@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 use phasegate_rules::Known;
 use serde::{Deserialize, Serialize};
 
-use crate::part_snapshot::PartSnapshot;
+use crate::fact_part::FactPart;
+use crate::older::Older;
 
 /// What the rules say of arguments that a record leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +16,10 @@ pub struct RulesSeen {
     pub parts: usize,
     /// What the tests of arguments say, by the level's place.
     pub known: Vec<Known>,
-    /// The fields of each part that conditions over what happened before read.
+    /// What facts ask of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub past: Vec<PartSnapshot>,
+    pub facts: Vec<FactPart>,
+    /// What earlier versions noted of each part.
+    #[serde(default, rename = "past", skip_serializing)]
+    pub older_parts: Older,
 }

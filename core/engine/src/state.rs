@@ -14,8 +14,9 @@ use crate::asked::{DeniedCall, Question};
 use crate::budget::Tally;
 use crate::cause::{By, SessionSource};
 use crate::condition::Gate;
-use crate::event_history::EventHistory;
+use crate::counted_calls::KeptFacts;
 use crate::input::Values;
+use crate::older::Older;
 pub use crate::open_call::{CallVisit, OpenCall, Proof};
 use crate::outcome::CallOutcome;
 use crate::pins::Pins;
@@ -114,9 +115,12 @@ pub struct Session {
     /// How much of the budgets is used up that are counted in the session or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// What conditions of rules keep of what happened in the session.
-    #[serde(skip_serializing_if = "EventHistory::is_empty")]
-    pub history: EventHistory,
+    /// What earlier versions kept of what happened.
+    #[serde(rename = "history", skip_serializing)]
+    pub older_history: Older,
+    /// What is kept of the session's calls for facts of rules.
+    #[serde(skip_serializing_if = "KeptFacts::is_empty")]
+    pub facts: KeptFacts,
     /// Whether the agent was told how to register what commands do.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub safety_told: bool,
@@ -161,9 +165,12 @@ pub struct Project {
     /// How much of the budgets is used up that are counted in the project or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// What conditions of rules keep of what happened in all sessions.
-    #[serde(skip_serializing_if = "EventHistory::is_empty")]
-    pub history: EventHistory,
+    /// What earlier versions kept of what happened.
+    #[serde(rename = "history", skip_serializing)]
+    pub older_history: Older,
+    /// What is kept of the calls of all sessions for facts of rules.
+    #[serde(skip_serializing_if = "KeptFacts::is_empty")]
+    pub facts: KeptFacts,
     /// Which call wrote which file last, of the artifacts of which each run has its own; the newest last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub own_files: Vec<OwnFile>,
@@ -180,7 +187,7 @@ pub struct OwnFile {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none_yet(count: &u64) -> bool {
+pub(crate) fn is_none_yet(count: &u64) -> bool {
     *count == 0
 }
 

@@ -22,6 +22,7 @@ use crate::denied;
 use crate::deprecated;
 use crate::directive;
 use crate::draft::{Draft, Parts};
+use crate::earlier_calls;
 use crate::early_gate;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
@@ -37,7 +38,6 @@ use crate::managing;
 use crate::obligation;
 use crate::observe;
 use crate::own_action;
-use crate::past;
 use crate::pins::MANAGE;
 use crate::plan_notice;
 use crate::policy::{Mode, Policy};
@@ -145,7 +145,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     early_gate::tell(policy, &mut draft, event, decision.as_ref());
     plan_notice::tell(&mut world, policy, state, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
-    past::ended(policy, state, &mut draft, event);
+    earlier_calls::ended(policy, state, &mut draft, event);
 
     let Parts { state, changes } = draft.into_parts();
     let ((needs, instances), runs) = (world.into_wanted(), live(&state));

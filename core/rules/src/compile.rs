@@ -13,15 +13,14 @@ use std::vec::Vec;
 use cedar_policy::{Policy, PolicySet, ValidationMode, Validator};
 
 pub use problem::Problem;
-pub use schema::Schema;
+pub use schema::{FactShape, Schema};
 pub use statements::places;
-pub use tests_of_arguments::PAST;
 
 use crate::rule::{ActionScope, Effect, Rule};
-use crate::tools::{ANY_TOOL, OTHER_TOOL};
+use crate::tools::OTHER_TOOL;
 
 /// The annotations that mean something.
-pub const ANNOTATIONS: [&str; 5] = ["id", "reason", "recovery", "effect", "history"];
+pub const ANNOTATIONS: [&str; 4] = ["id", "reason", "recovery", "effect"];
 
 /// What a text of rules means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +74,7 @@ pub fn compile(text: &str, schema: &Schema) -> Compiled {
     let mut rules = Vec::new();
     for policy in parsed.policies() {
         let span = place(policy.id().as_ref());
-        match rule(policy, &span, &mut problems) {
+        match rule(policy, &span, schema, &mut problems) {
             Ok(rule) => rules.push(Placed { rule, span }),
             Err(message) => problems.push(Problem::error(&message, span)),
         }
@@ -123,7 +122,7 @@ fn closest(word: &str) -> Option<&'static str> {
     ANNOTATIONS.into_iter().find(|known| one_off(known))
 }
 
-fn rule(policy: &Policy, span: &Range<usize>, problems: &mut Vec<Problem>) -> Result<Rule, String> {
+fn rule(policy: &Policy, span: &Range<usize>, schema: &Schema, problems: &mut Vec<Problem>) -> Result<Rule, String> {
     let annotation = |name: &str| policy.annotation(name).map(ToString::to_string).filter(|text| !text.is_empty());
     let id = annotation("id").ok_or_else(|| "the rule has no name: write `@id(\"NAME\")` before it".to_string())?;
     if id.len() > 80 || !id.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_./".contains(letter)) {
@@ -147,13 +146,10 @@ fn rule(policy: &Policy, span: &Range<usize>, problems: &mut Vec<Problem>) -> Re
     };
     let json = policy.to_json().map_err(|error| error.to_string())?;
     let lowered = lower::policy(&json)?;
-    if let ActionScope::Is(action) = &lowered.action
-        && [ANY_TOOL, OTHER_TOOL].contains(&action.as_str())
-    {
-        return Err(std::format!(
-            "`Action::\"{action}\"` stands for tools in patterns of events only: write `action` for any call"
-        ));
+    if lowered.action == ActionScope::Is(OTHER_TOOL.to_string()) {
+        return Err(std::format!("there is no tool `{OTHER_TOOL}`: write `action` for any call"));
     }
+    let facts = lowered.when.as_ref().map(|when| schema.keys_read_by(when)).unwrap_or_default();
     Ok(Rule {
         id,
         forbids: forbids.then_some(effect),
@@ -163,5 +159,6 @@ fn rule(policy: &Policy, span: &Range<usize>, problems: &mut Vec<Problem>) -> Re
         action: lowered.action,
         resource: lowered.resource,
         when: lowered.when.map(tests_of_arguments::mark),
+        facts,
     })
 }

@@ -186,13 +186,9 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether a condition over what happened before holds; `None`: there is no such condition.
-    fn past(&self, field: &str) -> Option<Value<'a>> {
-        Some(match self.request.past?.holds(field, self.request, self.number)? {
-            Truth::Yes => Value::Bool(true),
-            Truth::No => Value::Bool(false),
-            Truth::Unknown | Truth::Failed => Value::Unknown,
-        })
+    /// The value of a fact by the name that the rule has for it; `None`: there is no such fact.
+    fn fact(&self, name: &str) -> Option<Value<'a>> {
+        self.request.facts?.value(self.rule.facts.get(name)?, self.number)
     }
 
     /// Whether there is an attribute of this name. Most ask for the command or the path.
@@ -217,7 +213,10 @@ impl<'a> Place<'a> {
     fn attribute_of(&self, of: &'a Expr, name: &str) -> Result<Option<Option<Value<'a>>>, Failed> {
         let Request { principal, action, .. } = self.request;
         if let Expr::Var(Var::Context) = of {
-            return Ok(Some(self.request.of_context(name, self.part).or_else(|| self.past(name))));
+            return Ok(Some(self.request.of_context(name, self.part)));
+        }
+        if of.is_facts() {
+            return Ok(Some(self.fact(name)));
         }
         Ok(Some(match self.value(of)? {
             Value::Record(fields) => field(&fields, name).cloned(),

@@ -270,6 +270,11 @@ impl Expr {
         found
     }
 
+    /// Whether it is `context.facts`.
+    pub(crate) fn is_facts(&self) -> bool {
+        matches!(self, Self::Attr(of, name) if **of == Self::Var(Var::Context) && name == "facts")
+    }
+
     /// Calls `visit` with the expression and everything in it.
     pub fn each<'e>(&'e self, visit: &mut dyn FnMut(&'e Self)) {
         visit(self);

@@ -27,14 +27,14 @@ pub struct Request<'a> {
     pub known: Option<&'a Known>,
     /// Whether the question is about the tool with any arguments: it is denied only if every call of it is.
     pub open: bool,
-    /// What happened before, where rules may ask for it.
-    pub past: Option<&'a dyn Past>,
+    /// What is known of earlier calls, where rules may ask for it.
+    pub facts: Option<&'a dyn Facts>,
 }
 
-/// What happened before a call: conditions that rules read as fields of `context`.
-pub trait Past: Debug {
-    /// Whether a condition holds at a part of the call; `None`: there is no such condition.
-    fn holds(&self, field: &str, request: &Request<'_>, part: usize) -> Option<Truth>;
+/// What is known of earlier calls: facts that rules read as `context.facts.NAME`.
+pub trait Facts: Debug {
+    /// The value of a fact, by its key, at a part of the call; `None`: there is no such fact.
+    fn value(&self, key: &str, part: usize) -> Option<Value<'static>>;
 }
 
 /// Who calls.
@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn new(principal: Principal<'a>, action: Action<'a>, input: Value<'a>) -> Self {
         let parts = alloc::vec![Part::default()];
-        Self { principal, action, input, context: Vec::new(), parts, known: None, open: false, past: None }
+        Self { principal, action, input, context: Vec::new(), parts, known: None, open: false, facts: None }
     }
 }
 

@@ -67,6 +67,9 @@ pub struct Rule {
     /// The conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Expr>,
+    /// The facts that the conditions read: what each is known by, by its name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
 }
 
 impl Rule {

@@ -90,16 +90,9 @@ pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
     arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
-/// The action that stands for each tool in patterns of events.
-pub const ANY_TOOL: &str = "any-tool";
-/// The action that stands for each tool that no host brings along.
-pub const OTHER_TOOL: &str = "any-other-tool";
-
-/// Whether hosts, or the guard, bring a tool along.
-#[must_use]
-pub fn is_builtin(action: &str) -> bool {
-    BUILTIN.iter().chain(OWN).any(|(known, _)| *known == action)
-}
+/// The action that stands for each tool that no host brings along, in the schema alone.
+#[cfg(feature = "compile")]
+pub(crate) const OTHER_TOOL: &str = "any-other-tool";
 
 /// The tools that hosts bring along, and the actions with the guard itself. `labels` says what each tool can do.
 #[must_use]

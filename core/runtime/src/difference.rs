@@ -64,7 +64,7 @@ fn rules_only_forbid_more(now: &[RuleLevel], before: &[RuleLevel]) -> bool {
             let (is, was) = (&now.rules, &before.rules);
             is.default == was.default
                 && now.tools == before.tools
-                && now.history == before.history
+                && now.facts == before.facts
                 && was.rules().iter().all(|rule| is.rules().contains(rule))
                 && is.rules().iter().all(|rule| rule.forbids.is_some() || was.rules().contains(rule))
         })

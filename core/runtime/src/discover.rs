@@ -59,7 +59,7 @@ impl Found {
 
 fn guards(file: &SourceFile) -> bool {
     match file.kind {
-        Kind::Settings | Kind::Skill | Kind::Rules => true,
+        Kind::Settings | Kind::Skill | Kind::Rules | Kind::Facts => true,
         Kind::SkillMd => names_permissions(&file.text),
         Kind::Prompt | Kind::Format => false,
     }
@@ -147,6 +147,7 @@ impl Search<'_> {
         }
         self.skill_mds(&skills);
         self.named(&folder.join(RULES_FOLDER), Kind::Rules, &["cedar"]);
+        self.named(&folder.join(RULES_FOLDER), Kind::Facts, &["yaml", "yml", "json"]);
         self.texts(folder);
     }
 

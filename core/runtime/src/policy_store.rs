@@ -131,7 +131,8 @@ fn speak_of_block(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
 fn speak_of_rules(files: &[SourceFile], diagnostics: &[Diagnostic]) -> bool {
     let meant = |diagnostic: &Diagnostic| diagnostic.suggestion.as_deref() == Some("did you mean `rules`?");
     let says = |file: &SourceFile| file.kind == Kind::Settings && file.text.contains("rules");
-    files.iter().any(|file| file.kind == Kind::Rules || says(file)) || diagnostics.iter().any(meant)
+    files.iter().any(|file| matches!(file.kind, Kind::Rules | Kind::Facts) || says(file))
+        || diagnostics.iter().any(meant)
 }
 
 #[derive(Serialize, Deserialize)]

@@ -55,7 +55,9 @@ pub fn strays(root: &Path) -> Vec<Diagnostic> {
         add(path, RULES_ARE_READ);
     }
     for path in entries(&folder.join(RULES_FOLDER)) {
-        let told = ["md", "txt", "cedar"].iter().any(|end| path.extension().is_some_and(|own| own == *end));
+        let told = ["md", "txt", "cedar", "yaml", "yml", "json"]
+            .iter()
+            .any(|end| path.extension().is_some_and(|own| own == *end));
         if path.is_dir() || !told {
             add(&path, RULES_ARE_READ);
         }

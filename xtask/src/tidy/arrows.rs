@@ -8,15 +8,11 @@ const INSTEAD: &str = "move the code to the crate below, or hand it in as data; 
 
 /// What each crate of the workspace may use of it.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("phasegate-history", &[]),
     ("phasegate-rules", &[]),
-    ("phasegate-core", &["phasegate-history", "phasegate-rules"]),
+    ("phasegate-core", &["phasegate-rules"]),
     ("phasegate-schemas", &[]),
     ("phasegate-confine", &[]),
-    (
-        "phasegate-config",
-        &["phasegate-core", "phasegate-history", "phasegate-rules", "phasegate-shell", "phasegate-schemas"],
-    ),
+    ("phasegate-config", &["phasegate-core", "phasegate-rules", "phasegate-shell", "phasegate-schemas"]),
     ("phasegate-shell", &["phasegate-core"]),
     ("phasegate-adapter", &["phasegate-core"]),
     ("phasegate-formats", &["phasegate-core"]),

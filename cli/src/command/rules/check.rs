@@ -45,6 +45,7 @@ pub(super) fn mistakes(runtime: &Runtime, project: &Project) -> usize {
 
 /// Whether it is about a rule: by its code, or by the file in which it was found or that could not be read.
 fn is_about_rules(found: &Diagnostic, files: &[SourceFile]) -> bool {
-    let of_rules = files.iter().any(|file| file.kind == Kind::Rules && file.path == found.path);
+    let is_of_rules = |kind: Kind| matches!(kind, Kind::Rules | Kind::Facts);
+    let of_rules = files.iter().any(|file| is_of_rules(file.kind) && file.path == found.path);
     matches!(found.code, Code::RuleInvalid | Code::RulePointless) || of_rules || found.path.ends_with(".cedar")
 }

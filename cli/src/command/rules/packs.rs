@@ -21,9 +21,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(name) = &args.name {
         let pack = find(name)?;
         if context.out.json {
-            context.out.value(&json!({"name": pack.name, "summary": pack.summary(), "text": pack.text}));
+            context
+                .out
+                .value(&json!({"name": pack.name, "summary": pack.summary(), "text": pack.text, "facts": pack.facts}));
         } else {
             context.out.line(pack.text.trim_end());
+            if let Some(facts) = pack.facts {
+                context.out.line(format_args!("\n// Beside it, in {name}.yaml:"));
+                facts.lines().for_each(|line| context.out.line(format_args!("// {line}")));
+            }
         }
         return Ok(Exit::Done);
     }

@@ -1,13 +1,17 @@
 //! Texts of rules, read as Cedar.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use phasegate_core::Code;
+use phasegate_core::rule_fact::RuleFact;
 use phasegate_rules::ToolShape;
-use phasegate_rules::compile::{Schema, compile, places, refused};
+use phasegate_rules::compile::{Compiled, FactShape, Schema, compile, places, refused};
 
 use super::problem::finding;
 use super::read::Read;
-use crate::packs::Pack;
+use super::spans::span;
+use crate::report::Finding;
 
 /// Reads texts of rules against what rules can read.
 pub(super) struct Reader(Schema);
@@ -18,45 +22,36 @@ impl Reader {
         Schema::new(tools).map(Self)
     }
 
-    pub(super) fn read(&self, text: &str) -> Read {
+    /// The rules of a text that may read these facts.
+    pub(super) fn read(&self, text: &str, facts: &BTreeMap<String, RuleFact>) -> Read {
         if let Some(problem) = refused(text) {
             return Read { findings: vec![(finding(text, &problem), true)], ..Read::default() };
         }
         if let Some(place) = places(text).into_iter().find(|place| text.get(place.clone()).is_some_and(asks_for_past)) {
-            return self.read_past(text, &place);
+            return Read { findings: vec![(asks_in_old_words(text, &place), true)], ..Read::default() };
         }
-        let compiled = compile(text, &self.0);
+        let shape = |fact: &RuleFact| FactShape { key: fact.key.clone(), is_number: fact.is_number() };
+        let shapes = facts.iter().map(|(name, fact)| (name.clone(), shape(fact))).collect();
+        let with_facts = (!facts.is_empty()).then(|| self.0.with_facts(shapes));
+        let compiled = match &with_facts {
+            // What is wrong with a name of a fact is told where it stands.
+            Some(Err(_)) => Compiled::default(),
+            Some(Ok(schema)) => compile(text, schema),
+            None => compile(text, &self.0),
+        };
         let rules = compiled.rules.into_iter().map(|placed| (placed.rule, placed.span)).collect();
         let findings = compiled.problems.into_iter().map(|problem| (finding(text, &problem), !problem.is_warning));
-        Read { rules, history: Vec::new(), findings: findings.collect() }
+        Read { rules, findings: findings.collect() }
     }
+}
 
-    /// The rules of a pack.
-    pub(super) fn read_pack(&self, pack: &Pack) -> Read {
-        let Some(lowered) = pack.lowered() else { return self.read(pack.text) };
-        let place = |id: &str| {
-            let name = format!("@id(\"{id}\")");
-            let named = |place: &Range<usize>| pack.text.get(place.clone()).is_some_and(|text| text.contains(&name));
-            places(pack.text).into_iter().find(named).unwrap_or_default()
-        };
-        let rules = lowered.rules.into_iter().map(|rule| (place(&rule.id), rule)).map(|(place, rule)| (rule, place));
-        Read { rules: rules.collect(), history: lowered.history, findings: Vec::new() }
-    }
-
-    #[cfg(feature = "history")]
-    fn read_past(&self, text: &str, _: &Range<usize>) -> Read {
-        super::temporal::read(text, &self.0)
-    }
-
-    #[cfg(not(feature = "history"))]
-    fn read_past(&self, text: &str, place: &Range<usize>) -> Read {
-        let at = super::spans::span(text, place);
-        let code = phasegate_core::Code::RuleInvalid;
-        let found = crate::report::Finding::error(code, at, "the rule asks for what happened before (`temporal`)")
-            .cause("this program was built without the feature `history`, so it cannot read such rules")
-            .suggest("build it with `--features history`, or use a pack: `phasegate rules packs`");
-        Read { findings: vec![(found, true)], ..Read::default() }
-    }
+/// A rule that asks for what happened before as earlier versions read it.
+fn asks_in_old_words(text: &str, place: &Range<usize>) -> Finding {
+    Finding::error(Code::RuleInvalid, span(text, place), "the rule asks for what happened before by `temporal`")
+        .cause("nothing reads that any more: such a condition is a fact of the file NAME.yaml beside NAME.cedar")
+        .suggest(
+            "write there `facts: {secrets: {count: {reads: \"@secrets\"}, within: 1d}}`, and here `when { context.facts.secrets > 0 }`",
+        )
 }
 
 /// Whether a rule has a condition over what happened before.

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use phasegate_history::Leaf;
 use phasegate_rules::Rule;
 
 use crate::report::Finding;
@@ -12,8 +11,6 @@ use crate::report::Finding;
 pub(super) struct Read {
     /// The rules, each with its bytes.
     pub(super) rules: Vec<(Rule, Range<usize>)>,
-    /// The conditions over what happened before that they read.
-    pub(super) history: Vec<Leaf>,
     /// What is wrong, and whether it is an error.
     pub(super) findings: Vec<(Finding, bool)>,
 }

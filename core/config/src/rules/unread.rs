@@ -1,9 +1,11 @@
 //! Texts of rules in a program that cannot read them: they deny.
 
+use std::collections::BTreeMap;
+
+use phasegate_core::rule_fact::RuleFact;
 use phasegate_rules::ToolShape;
 
 use super::read::Read;
-use crate::packs::Pack;
 
 /// Reads no texts of rules.
 pub(super) enum Reader {}
@@ -14,11 +16,7 @@ impl Reader {
         Err(why())
     }
 
-    pub(super) fn read(&self, _: &str) -> Read {
-        match *self {}
-    }
-
-    pub(super) fn read_pack(&self, _: &Pack) -> Read {
+    pub(super) fn read(&self, _: &str, _: &BTreeMap<String, RuleFact>) -> Read {
         match *self {}
     }
 }

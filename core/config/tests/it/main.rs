@@ -10,8 +10,6 @@
 mod agree;
 mod cases;
 mod expanded;
-#[cfg(feature = "history")]
-mod history;
 mod levels;
 mod manual;
 mod rules;

@@ -84,9 +84,16 @@ fn every_example_compiles() {
         for (name, key) in &section.key {
             let frame = key.frame.as_ref().unwrap_or(&section.frame);
             let text = framed(frame, &key.example);
-            let kind = if text.contains("phases:") { Kind::Skill } else { Kind::Settings };
-            let file = SourceFile { path: name.clone(), text: text.clone(), level: Level::Project, kind };
-            let found = compile(&[vec![file], crate::cases::beside()].concat()).diagnostics;
+            let kind = match section.of.as_str() {
+                "facts" | "RuleFactSource" => Kind::Facts,
+                _ if text.contains("phases:") => Kind::Skill,
+                _ => Kind::Settings,
+            };
+            let file = SourceFile { path: format!("{name}.yaml"), text: text.clone(), level: Level::Project, kind };
+            let rules = "@id(\"r\") forbid(principal, action, resource) when { context.access == \"admin\" };".into();
+            let rules = SourceFile { path: format!("{name}.cedar"), text: rules, kind: Kind::Rules, ..file.clone() };
+            let files = if kind == Kind::Facts { vec![file, rules] } else { vec![file] };
+            let found = compile(&[files, crate::cases::beside()].concat()).diagnostics;
             assert!(found.is_empty(), "{}.{name}:\n{text}\n{found:#?}", section.of);
         }
     }

@@ -25,6 +25,10 @@ fn own(text: &str) -> SourceFile {
     rules("own.cedar", Level::Project, text)
 }
 
+fn facts(text: &str) -> SourceFile {
+    SourceFile { kind: Kind::Facts, ..rules("own.yaml", Level::Project, text) }
+}
+
 /// The version of what is in order.
 fn version(files: &[SourceFile]) -> String {
     let compiled = compile(files);
@@ -172,11 +176,68 @@ fn packs_are_valid_and_say_what_they_are_for() {
         let compiled = compile(&[settings(Level::Project, &text)]);
         assert!(compiled.diagnostics.is_empty(), "{}: {:#?}", pack.name, compiled.diagnostics);
         // What is wrong with a pack is told of a file that holds its text.
-        let alone = compile(&[own(if pack.lowered().is_none() { pack.text } else { "" })]);
+        let alone = compile(&[vec![own(pack.text)], pack.facts.into_iter().map(facts).collect()].concat());
         assert!(alone.diagnostics.is_empty(), "{}: {:#?}", pack.name, alone.diagnostics);
         let rules = &compiled.policy.rules.as_ref().unwrap().levels[0].rules;
         let named = |id: &str| id.starts_with(&format!("{}/", pack.name));
         assert!(rules.rules().iter().all(|rule| named(&rule.id) && !rule.reason.is_empty()), "{}", pack.name);
         assert!(!rules.rules().is_empty() && !pack.summary().is_empty());
     }
+}
+
+const EDITS: &str = "@id(\"edits\") forbid(principal, action, resource) when { context.facts.edits >= 3 };";
+
+#[test]
+fn a_fact_is_read_by_its_name_and_known_by_what_it_means() {
+    let text = "facts: {edits: {count: {writes: \"src/**\"}, within: 1h}}";
+    let compiled = compile(&[own(EDITS), facts(text)]);
+    assert!(compiled.diagnostics.is_empty(), "{:#?}", compiled.diagnostics);
+    let level = &compiled.policy.rules.as_ref().unwrap().levels[0];
+    let key = &level.facts[0].key;
+    assert_eq!(level.rules.rules()[0].facts.get("edits"), Some(key));
+    // Neither names, layout nor groups matter, and what it means does.
+    let renamed = compile(&[
+        own(&EDITS.replace("facts.edits", "facts.changes")),
+        facts("groups: {own: {files: x}}\nfacts:\n  changes: {within: 60m, count: {writes: 'src/**'}}"),
+    ]);
+    assert_eq!(renamed.policy.rules.as_ref().unwrap().levels[0].facts[0].key, *key);
+    let longer = compile(&[own(EDITS), facts(&text.replace("1h", "2h"))]);
+    assert_ne!(longer.policy.rules.as_ref().unwrap().levels[0].facts[0].key, *key);
+}
+
+#[test]
+fn what_is_wrong_with_facts_is_told_with_its_place() {
+    let good = "facts: {edits: {count: Edit}}";
+    for (rule, text, path, wanted) in [
+        (EDITS.replace("edits >", "edit >"), good, "own.cedar", "edit"),
+        (EDITS.replace("edits >= 3", "edits"), good, "own.cedar", "Bool"),
+        (
+            EDITS.into(),
+            "facts: {edits: {count: Edit, scope: project}}",
+            "own.yaml",
+            "does not say how far it looks back",
+        ),
+        (EDITS.into(), "facts: {edits: {count: Edit, scope: project, within: 8d}}", "own.yaml", "looks back `8d`"),
+        (EDITS.into(), "facts: {edits: {count: Edit, within: soon}}", "own.yaml", "`soon` is no time"),
+        (EDITS.into(), "facts: {edits: {count: Edit, running: Edit}}", "own.yaml", "asks one thing"),
+        (EDITS.into(), "facts: {edits: {count: Edit, unchanged: true}}", "own.yaml", "`tests`, which is missing"),
+        (EDITS.into(), "facts: {edits: {count: {writes: \"@sorce\"}}}", "own.yaml", "there is no group `@sorce`"),
+        (EDITS.into(), "facts: {edits: {counts: Edit}}", "own.yaml", "counts"),
+        (EDITS.into(), "facts: {Edits: {count: Edit}}", "own.yaml", "`Edits` is no name of a fact"),
+    ] {
+        let compiled = compile(&[own(&rule), facts(text)]);
+        let found = compiled.diagnostics.iter().find(|found| found.path == path && found.message.contains(wanted));
+        assert!(compiled.has_errors() && found.is_some(), "{text}: {:#?}", compiled.diagnostics);
+    }
+    let alone = compile(&[SourceFile { path: "other.yaml".into(), ..facts(good) }, own(NO_RM)]);
+    assert!(alone.diagnostics[0].message.contains("no rules read these facts"), "{:#?}", alone.diagnostics);
+}
+
+#[test]
+fn a_condition_in_the_old_words_is_told_as_a_fact() {
+    let old = "@id(\"old\") forbid(principal, action, resource)\nwhen temporal { formerly within 8h x };";
+    let compiled = compile(&[own(old)]);
+    let found = &compiled.diagnostics[0];
+    assert_eq!((found.code, found.line), (Code::RuleInvalid, 1));
+    assert!(found.suggestion.as_ref().unwrap().contains("context.facts.secrets > 0"), "{found:?}");
 }

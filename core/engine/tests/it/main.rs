@@ -1,6 +1,7 @@
 //! The engine from outside: its tables against ARCHITECTURE.md, laws over random sessions, and an independent model of it.
 
 mod budgets;
+mod facts;
 mod gates;
 mod holding;
 mod laws;

@@ -1,12 +1,13 @@
 //! The schema: what rules can read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::string::{String, ToString as _};
 use std::vec::Vec;
 
+use crate::expr::Expr;
 use crate::rule::is_group;
-use crate::tools::{ANY_TOOL, GUARD, Kind, OTHER_TOOL, ToolShape, is_own_action};
+use crate::tools::{GUARD, Kind, OTHER_TOOL, ToolShape, is_own_action};
 
 /// The types that all actions share.
 const TYPES: &str = include_str!("types.cedarschema");
@@ -16,7 +17,20 @@ const TYPES: &str = include_str!("types.cedarschema");
 pub struct Schema {
     text: String,
     cedar: cedar_policy::Schema,
+    facts: BTreeMap<String, FactShape>,
 }
+
+/// A fact as rules know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactShape {
+    /// What compiled rules know it by.
+    pub key: String,
+    /// Whether it is a whole number, and not true or false.
+    pub is_number: bool,
+}
+
+/// The type of a text of rules without facts.
+const NO_FACTS: &str = "type Facts = {};";
 
 impl Schema {
     /// The schema of these tools. `SERVER/*` stands for a server of which no tool is known.
@@ -25,17 +39,38 @@ impl Schema {
     ///
     /// The name of a tool or an argument is none in Cedar: the message says what is wrong.
     pub fn new(tools: &[ToolShape]) -> Result<Self, String> {
-        Self::of_text(written(tools))
+        Self::of_text(written(tools), BTreeMap::new())
     }
 
-    /// A schema as Cedar writes it.
+    /// The same with facts, by their names.
     ///
     /// # Errors
     ///
-    /// It is none: the message says what is wrong.
-    pub fn of_text(text: String) -> Result<Self, String> {
+    /// The name of one is none in Cedar: the message says what is wrong.
+    pub fn with_facts(&self, facts: BTreeMap<String, FactShape>) -> Result<Self, String> {
+        let field = |(name, fact): (&String, &FactShape)| {
+            std::format!("{name:?}: {}", if fact.is_number { "Long" } else { "Bool" })
+        };
+        let fields: Vec<String> = facts.iter().map(field).collect();
+        Self::of_text(self.text.replace(NO_FACTS, &std::format!("type Facts = {{ {} }};", fields.join(", "))), facts)
+    }
+
+    fn of_text(text: String, facts: BTreeMap<String, FactShape>) -> Result<Self, String> {
         let (cedar, _) = cedar_policy::Schema::from_cedarschema_str(&text).map_err(|error| error.to_string())?;
-        Ok(Self { text, cedar })
+        Ok(Self { text, cedar, facts })
+    }
+
+    /// The keys of the facts that a condition reads, by their names.
+    pub(super) fn keys_read_by(&self, condition: &Expr) -> BTreeMap<String, String> {
+        let mut read = BTreeMap::new();
+        condition.each(&mut |one| {
+            if let Expr::Attr(of, name) | Expr::Has(of, name) = one
+                && let Some(fact) = self.facts.get(name).filter(|_| of.is_facts())
+            {
+                read.insert(name.clone(), fact.key.clone());
+            }
+        });
+        read
     }
 
     /// The schema in Cedar's language.
@@ -57,6 +92,7 @@ fn written(tools: &[ToolShape]) -> String {
     let servers: BTreeSet<&str> =
         of_calls.filter_map(|tool| tool.action.split_once('/')).map(|(server, _)| server).collect();
     let mut text = TYPES.to_string();
+    let _ = writeln!(text, "// What is known of earlier calls: the facts of the file beside the rules.\n{NO_FACTS}");
     let groups: Vec<String> = labels.iter().map(|label| std::format!("@{label}")).collect();
     let of_servers = servers.iter().map(|server| std::format!("{server}/*"));
     for group in groups.iter().cloned().chain(of_servers) {
@@ -80,9 +116,7 @@ fn written(tools: &[ToolShape]) -> String {
     }
     let other: Vec<String> =
         groups.iter().cloned().chain(servers.iter().map(|server| std::format!("{server}/*"))).collect();
-    for id in [ANY_TOOL, OTHER_TOOL] {
-        action(&mut text, id, &other, "command?: Command, ", "");
-    }
+    action(&mut text, OTHER_TOOL, &other, "command?: Command, ", "");
     text
 }
 
@@ -94,7 +128,7 @@ fn action(text: &mut String, id: &str, groups: &[String], command: &str, argumen
     let _ = writeln!(
         text,
         "action {id:?} in [{groups}] appliesTo {{\n  principal: [Agent], resource: [Tool],\n  context: {{ input: {input}, \
-         {command}path?: Path,\n    skills: Set<String>, phases: Set<String>, access: String, permission_mode?: String, time?: Long }}\n}};"
+         {command}path?: Path,\n    facts: Facts, skills: Set<String>, phases: Set<String>, access: String, permission_mode?: String, time?: Long }}\n}};"
     );
 }
 

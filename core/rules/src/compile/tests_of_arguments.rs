@@ -4,12 +4,10 @@ use std::boxed::Box;
 
 use crate::expr::{Branches, Expr, Var};
 
-/// What the names of fields begin with that hold conditions over what happened before.
-pub const PAST: &str = "past_";
 /// The fields of `context` that are about what a call was given.
 const OF_CALL: [&str; 3] = ["input", "command", "path"];
 /// The fields of `context` that the state says.
-const OF_STATE: [&str; 3] = ["skills", "phases", "access"];
+const OF_STATE: [&str; 4] = ["skills", "phases", "access", "facts"];
 /// The attributes of the principal that the state says.
 const OF_AGENT: [&str; 2] = ["kind", "main"];
 
@@ -51,7 +49,7 @@ fn reads(expr: &Expr) -> (bool, bool) {
             Expr::Var(Var::Context) => {
                 named += 1;
                 of_call |= OF_CALL.contains(&name.as_str());
-                of_state |= OF_STATE.contains(&name.as_str()) || name.starts_with(PAST);
+                of_state |= OF_STATE.contains(&name.as_str());
             }
             Expr::Var(Var::Principal) => of_state |= OF_AGENT.contains(&name.as_str()),
             _ => {}

@@ -1,0 +1,13 @@
+//! Scopes: the session, or the project.
+
+use serde::{Deserialize, Serialize};
+
+/// Where the runs of a skill live, and whose calls a fact of rules counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// In one session.
+    Session,
+    /// In the project, for all its sessions.
+    Project,
+}

@@ -1,0 +1,122 @@
+//! Facts of rules: what counts, how long, and what is unknown.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use phasegate_core::policy::Scope;
+use phasegate_core::rule_fact::{AskedOfCalls, RuleFact};
+use phasegate_core::{Change, Event, Facts, Policy, State, step};
+use serde_json::{Value, json};
+
+const HOUR: i64 = 3_600_000;
+
+/// A policy of one rule that forbids calls of `Write` while a fact is so.
+fn policy(fact: &RuleFact, is: &Value) -> Policy {
+    let read = json!({"get": [{"get": [{"var": "context"}, "facts"]}, "f"]});
+    let when = if is.is_null() { read } else { json!({"of": [">=", {"l": read, "r": {"v": is}}]}) };
+    let rule = json!({"id": "r", "forbids": "deny", "action": {"is": "Write"}, "when": when, "facts": {"f": fact.key}});
+    let level = json!({"rules": {"default": "permit", "rules": [rule]}, "facts": [fact]});
+    serde_json::from_value(json!({"version": "v", "skills": [], "rules": [level]})).unwrap()
+}
+
+/// The line of a list that means calls of a tool.
+fn tool(name: &str) -> Vec<phasegate_core::matcher::Matcher> {
+    serde_json::from_value(json!([{"text": name, "tool": {"exact": name}, "server": "bare"}])).unwrap()
+}
+
+struct World {
+    policy: Policy,
+    state: State,
+}
+
+impl World {
+    fn new(fact: &RuleFact, is: &Value) -> Self {
+        Self { policy: policy(fact, is), state: State::default() }
+    }
+
+    /// Plays an event; whether it was let through.
+    fn event(&mut self, event: Value) -> bool {
+        let outcome = step(&self.policy, &self.state, &Event::from_value(event).unwrap(), &Facts::new());
+        outcome.apply_to(&mut self.state);
+        outcome.decision.is_none_or(|decision| decision.lets_through())
+    }
+
+    fn call(&mut self, tool: &str, id: &str, time: i64) -> bool {
+        let input = json!({"file_path": "a.rs"});
+        self.event(json!({"event": "tool_call", "id": id, "tool": tool, "input": input, "time": time}))
+    }
+
+    /// Whether a call of `Write` passes. Nothing of it stays.
+    fn passes(&self, time: i64) -> bool {
+        Self { policy: self.policy.clone(), state: self.state.clone() }.call("Write", "w", time)
+    }
+}
+
+#[test]
+fn a_count_is_one_of_calls_that_were_let_through_within_its_time() {
+    let fact = RuleFact::new(AskedOfCalls::Count(tool("Edit")), Scope::Session, Some(HOUR));
+    let mut world = World::new(&fact, &json!(2));
+    assert!(world.call("Edit", "1", 1000) && world.call("Read", "2", 1500) && world.passes(1600));
+    assert!(
+        world.call("Edit", "3", 2000) && !world.passes(2000) && !world.passes(1000 + HOUR) && world.passes(1001 + HOUR)
+    );
+    // A call that is denied does not count.
+    assert!(!world.call("Write", "4", 3000));
+    assert_eq!(world.state.session.facts.facts[&fact.key].calls.len(), 2);
+}
+
+#[test]
+fn what_the_guard_cannot_tell_forbids() {
+    let fact = RuleFact::new(AskedOfCalls::Count(tool("Edit")), Scope::Project, Some(HOUR));
+    let mut world = World::new(&fact, &json!(10_000));
+    for number in 0..513 {
+        assert!(world.call("Edit", &number.to_string(), number));
+    }
+    // The first of them was let go.
+    assert_eq!(world.state.project.facts.facts[&fact.key].calls.len(), 512);
+    assert!(!world.passes(600) && !world.passes(HOUR) && world.passes(HOUR + 1));
+    // The clock was set back.
+    let mut back = World::new(&fact, &json!(10_000));
+    assert!(back.call("Edit", "1", 2 * HOUR) && back.passes(2 * HOUR - 60_000) && !back.passes(HOUR));
+}
+
+#[test]
+fn without_a_time_a_count_is_kept_in_one_entry() {
+    let fact = RuleFact::new(AskedOfCalls::Count(tool("Edit")), Scope::Session, None);
+    let mut world = World::new(&fact, &json!(600));
+    for number in 0..599 {
+        assert!(world.call("Edit", &number.to_string(), number));
+    }
+    assert!(world.passes(9 * HOUR) && world.call("Edit", "last", 10 * HOUR) && !world.passes(1));
+    assert_eq!(world.state.session.facts.facts[&fact.key].calls.len(), 1);
+}
+
+#[test]
+fn a_call_runs_until_it_ends_or_is_refused() {
+    let fact = RuleFact::new(AskedOfCalls::Running(tool("Edit")), Scope::Project, Some(HOUR));
+    for (end, ends) in [
+        (json!({"event": "tool_result", "id": "1", "ok": true}), true),
+        (json!({"event": "tool_result", "id": "1", "ok": false}), true),
+        (json!({"event": "permission", "id": "1", "outcome": "refused"}), true),
+        (json!({"event": "tool_result", "id": "2", "ok": true}), false),
+    ] {
+        let mut world = World::new(&fact, &Value::Null);
+        assert!(
+            world.passes(0) && world.call("Edit", "1", 0) && world.call("Read", "2", 0) && !world.passes(1),
+            "{end}"
+        );
+        world.event(end.clone());
+        assert_eq!(world.passes(2), ends, "{end}");
+        assert!(world.passes(HOUR + 1));
+    }
+}
+
+#[test]
+fn what_an_earlier_version_kept_is_passed_over() {
+    let state: State = serde_json::from_value(json!({
+        "session": {"history": {"changes": 3, "conditions": {"k": {}}}}, "project": {"history": {"changes": 1}},
+    }))
+    .unwrap();
+    assert_eq!(state, State::default());
+    let old = json!({"observed": {"scope": "session", "seen": [{"time": 1, "leaves": []}], "changes": 2}});
+    let change: Change = serde_json::from_value(old).unwrap();
+    assert!(matches!(change, Change::CallsCounted { seen, changes: 2, .. } if seen.is_empty()));
+}
