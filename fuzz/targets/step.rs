@@ -13,7 +13,7 @@ skill: work
 mode: block
 scope: project
 unlisted: read_only
-leave_skill: finished
+finish: when_done
 phases:
   look:
     allowed: [Read, Grep]

@@ -5,7 +5,7 @@ use phasegate_core::Policy;
 use phasegate_runtime::sessions::sessions;
 use serde_json::{Map, Value};
 
-use super::control::{Target, give, give_project};
+use super::control::{Target, activation, give, give_project};
 use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -33,15 +33,7 @@ pub struct Args {
 ///
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let mut command = Map::new();
-    command.insert("skill_name".to_string(), Value::from(args.skill.clone()));
-    if !args.inputs.is_empty() {
-        let values = args.inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
-        command.insert("inputs".to_string(), Value::Object(values.collect()));
-    }
-    if let Some(mode) = args.mode {
-        command.insert("mode".to_string(), Value::from(mode.word()));
-    }
+    let command = activation(&args.skill, &args.inputs, args.mode);
     let Some(session) = args.session.clone() else {
         return put_in_force(command, context);
     };

@@ -10,6 +10,7 @@ use phasegate_runtime::sessions::sessions;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Map, Value};
 
+use crate::args::ModeArg;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Failure, duration};
@@ -25,6 +26,23 @@ pub struct Target {
 /// The arguments of a command about a run: of this skill, or of the one that was activated last.
 pub(crate) fn about(skill: Option<&String>) -> Map<String, Value> {
     skill.map(|skill| ("skill_name".to_string(), Value::from(skill.clone()))).into_iter().collect()
+}
+
+/// The arguments of a command that begins a run.
+pub(crate) fn activation(skill: &str, inputs: &[(String, String)], mode: Option<ModeArg>) -> Map<String, Value> {
+    let mut command = Map::from_iter([("skill_name".to_string(), Value::from(skill))]);
+    if !inputs.is_empty() {
+        let values = inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
+        command.insert("inputs".to_string(), Value::Object(values.collect()));
+    }
+    command.extend(mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    command
+}
+
+/// That the project has no such session.
+pub(crate) fn no_session(project: &Project, id: &str) -> Failure {
+    Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
+        .with_help("`phasegate status` lists the sessions of a project")
 }
 
 /// The answer to a command.

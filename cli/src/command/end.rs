@@ -7,7 +7,7 @@ use phasegate_runtime::attribution::Sign;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use serde_json::{Value, json};
 
-use super::control::{in_a_terminal, in_full, refused_to_agent};
+use super::control::{in_a_terminal, in_full, no_session, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -34,10 +34,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let elsewhere = began.as_ref().map(|began| format!(" of `{}`", began.root.display())).unwrap_or_default();
     let project = began.unwrap_or(here);
     let known = sessions(&project)?.known;
-    let session = known.iter().find(|session| session.id == *id).ok_or_else(|| {
-        Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
-            .with_help("`phasegate status` lists the sessions of a project")
-    })?;
+    let session = known.iter().find(|session| session.id == *id).ok_or_else(|| no_session(&project, id))?;
     if let Some(sign) = runtime.sign_against_an_end(&project, id)? {
         if matches!(&sign, Sign::Call(call) if call.session == *id) {
             return Err(client_runs(session));

@@ -9,7 +9,7 @@ use phasegate_runtime::{Project, Runtime};
 use phasegate_shell::Readers;
 use serde_json::{Value, json};
 
-use super::control::{Target, give, in_full, refused_to_agent};
+use super::control::{Target, give, in_full, no_session, refused_to_agent};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -36,8 +36,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let session = in_full(&project, args.session.as_ref())?;
     let all = runtime.reloads(&project, session.as_deref())?;
     if let (Some(id), true) = (&session, all.is_empty()) {
-        return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
-            .with_help("`phasegate status` lists the sessions of a project"));
+        return Err(no_session(&project, id));
     }
     let (servers, alarms) = (runtime.other_servers(&project)?, runtime.alarms(&project)?);
     let alarms: Vec<String> = alarms.iter().map(Alarm::text).collect();

@@ -188,7 +188,7 @@ fn a_command_is_the_agents_while_a_call_is_open_that_may_run_programs_and_the_re
         ("Bash", json!({"command": "make serve", "run_in_background": true})),
     ] {
         let world = World::guarded("block");
-        let locked = format!("{}leave_skill: human\nunlisted: allow\n", crate::support::SKILL);
+        let locked = format!("{}finish: person\nunlisted: allow\n", crate::support::SKILL);
         world.write(".phasegate/skills/careful.yaml", &locked);
         start(&world, "s");
         world.call("s", "t0", "Skill", json!({"skill": "careful"}));

@@ -138,7 +138,7 @@ fn without_a_folder_for_the_state_calls_are_denied_and_the_end_of_a_turn_is_not_
 #[test]
 fn a_command_counts_as_the_agents_while_a_program_of_its_runs() {
     let world = World::guarded("block");
-    world.write(".phasegate/skills/careful.yaml", &format!("{}leave_skill: human\nunlisted: allow\n", SKILL));
+    world.write(".phasegate/skills/careful.yaml", &format!("{}finish: person\nunlisted: allow\n", SKILL));
     begin(&world, "s");
     world.call("s", "t1", "Bash", json!({"command": "phasegate deactivate"}));
     let refused = world.phasegate(&["deactivate", "--session", "s"]).output().unwrap();

@@ -68,7 +68,6 @@ mod tasks;
 mod transcripts;
 mod unchanged;
 mod unguarded_session;
-mod version1;
 mod vs_code;
 mod ways_out;
 mod weaker;

@@ -64,7 +64,7 @@ fn a_skill_that_changed_during_the_session_is_said_to_wait_for_a_reload() {
     assert!(!invoked(&world, "t1", "careful").contains("changed"));
     let config = world.root().join(".phasegate/skills/careful.yaml");
     let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(config, format!("{text}\nglobal_forbidden: [WebFetch]\n")).unwrap();
+    std::fs::write(config, format!("{text}\nforbidden: [WebFetch]\n")).unwrap();
     let text = invoked(&world, "t2", "careful");
     assert!(text.contains("`careful` changed after this session began"), "{text}");
     assert!(text.contains("keeps the version that it began with"), "{text}");

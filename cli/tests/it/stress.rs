@@ -27,7 +27,7 @@ use crate::support::{Reply, World, reply};
 const SKILL: &str = "
 skill: round
 description: look, write, test, and again
-leave_skill: agent
+finish: agent
 unlisted: read_only
 phases:
   look:

@@ -115,39 +115,6 @@ fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
     assert!(moves.contains("\"triggered_by\":\"advance\""), "{moves}");
 }
 
-/// A text of a picture: its place and size, with letters as wide as those of a wide font.
-#[derive(Debug)]
-struct Drawn {
-    x: f64,
-    y: f64,
-    w: f64,
-    text: String,
-}
-
-fn attribute<'l>(line: &'l str, name: &str) -> &'l str {
-    line.split(&format!(" {name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default()
-}
-
-/// The texts of a picture, those that are said of ways included.
-fn texts(svg: &str) -> Vec<Drawn> {
-    let lines = svg.lines().filter(|line| line.starts_with("<text"));
-    let drawn = lines.map(|line| {
-        let (class, text) = (attribute(line, "class"), line.split('>').nth(1).unwrap().trim_end_matches("</text"));
-        let size = match class {
-            "title" => 20.0,
-            "name" => 14.0,
-            "about" => 12.0,
-            _ => 11.0,
-        };
-        let text = text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
-        let w = text.chars().count() as f64 * size * 0.56;
-        let x: f64 = attribute(line, "x").parse().unwrap();
-        let x = if class.contains("end") { x - w } else { x };
-        Drawn { x, y: attribute(line, "y").parse().unwrap(), w, text }
-    });
-    drawn.filter(|one| !one.text.is_empty()).collect()
-}
-
 const EVERY_WAY: &str = "
 skill: odd
 description: A skill with every sort of way
@@ -162,42 +129,10 @@ phases:
 ";
 
 #[test]
-fn no_text_of_a_picture_lies_on_another_or_outside() {
+fn both_formats_have_every_way() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\n");
     world.write(".phasegate/skills/odd.yaml", EVERY_WAY);
-    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/examples");
-    let folders = fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
-    let mut skills = vec!["odd".to_string(), "planned-feature".to_string(), "lsp-refactor".to_string()];
-    for path in folders.flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path()) {
-        let name = path.file_stem().unwrap().to_str().unwrap().to_string();
-        if path.extension().is_some_and(|end| end == "yaml") && !skills.contains(&name) {
-            let text = fs::read_to_string(&path).unwrap();
-            // What names other files needs them beside it.
-            if ["formats/", "prompts/", "schemas/"].iter().any(|folder| text.contains(folder)) {
-                continue;
-            }
-            world.write(&format!(".phasegate/skills/{name}.yaml"), &text);
-            skills.push(name);
-        }
-    }
-    assert!(skills.len() > 10, "{skills:?}");
-    for skill in &skills {
-        let svg = world.run(&["workflow", "graph", "--skill", skill, "--format", "svg"], 0);
-        let (width, height): (f64, f64) =
-            (attribute(&svg, "width").parse().unwrap(), attribute(&svg, "height").parse().unwrap());
-        let all = texts(&svg);
-        assert!(all.len() > 2, "{skill}: {svg}");
-        for (at, one) in all.iter().enumerate() {
-            assert!(one.x >= 0.0 && one.x + one.w <= width && one.y < height, "{skill}: {one:?} is outside");
-            let over =
-                |other: &&Drawn| (one.y - other.y).abs() < 10.0 && one.x < other.x + other.w && other.x < one.x + one.w;
-            if let Some(other) = all[at + 1..].iter().find(over) {
-                panic!("{skill}: {one:?} lies on {other:?}");
-            }
-        }
-    }
-    // Every format says the same.
     let mermaid = world.run(&["workflow", "graph", "--skill", "odd"], 0);
     let dot = world.run(&["workflow", "graph", "--skill", "odd", "--format", "dot"], 0);
     for way in [["p0", "p2"], ["p3", "p0"], ["p2", "p1"]] {

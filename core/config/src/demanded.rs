@@ -6,8 +6,6 @@ use phasegate_core::analysis::Invocation;
 use phasegate_core::condition::Condition;
 use phasegate_core::policy::{Phase, Skill};
 
-use crate::meaning::can_hold;
-
 /// A skill of the client whose invocation a phase asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demanded {
@@ -73,4 +71,14 @@ fn names(condition: &Condition) -> Vec<String> {
         !name.contains(['*', '$', ':']) && !can_hold(condition, &of_name.collect::<BTreeSet<u32>>())
     });
     all
+}
+
+/// Whether a condition can hold where these call tests never do.
+fn can_hold(condition: &Condition, dead: &BTreeSet<u32>) -> bool {
+    match condition {
+        Condition::All(parts) => parts.iter().all(|part| can_hold(part, dead)),
+        Condition::Any(parts) => parts.is_empty() || parts.iter().any(|part| can_hold(part, dead)),
+        Condition::Call(test) => !dead.contains(&test.atom),
+        _ => true,
+    }
 }

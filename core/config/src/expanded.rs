@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use calls::{condition, list, matcher};
 
-/// The skill as YAML. A config of this text is compiled to the same skill.
+/// The skill as YAML. A config of this text is compiled to the same skill, but for a lock of the settings.
 #[must_use]
 pub fn expanded(skill: &Skill) -> String {
     let mut text = String::new();
@@ -27,7 +27,6 @@ pub fn expanded(skill: &Skill) -> String {
     keys.push(("scope", json!(if skill.scope == Scope::Session { "session" } else { "project" })));
     keys.push(("start", Value::Array(skill.start.iter().map(start).collect())));
     keys.push(("finish", json!(finish(skill))));
-    keys.push(("locked", json!(skill.finish_required && skill.leave_skill == LeaveSkill::Human)));
     keys.push(("unlisted", unlisted(&skill.unlisted_lines, skill.unlisted)));
     keys.push(("servers", json!(skill.servers)));
     keys.push(("tools", Value::Object(skill.tools.iter().map(tool).collect())));

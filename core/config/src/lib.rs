@@ -66,4 +66,4 @@ pub use rules::{IMPORTED_RULES, RULES_FOLDER, RuleText, rule_schema, rule_texts}
 pub use shipped::{Shipped, find_shipped, shipped, shipped_file};
 pub use source::Form;
 pub use suggestion::likely_typo;
-pub use version::{of_skill as skill_version, of_stored_skill as stored_skill_version};
+pub use version::of_skill as skill_version;

@@ -10,19 +10,16 @@ mod hold;
 mod known;
 mod misspelt;
 mod names;
-mod possible;
+mod overlap;
 mod reach;
 mod rollback;
-mod sample;
 mod starts;
-mod table;
 mod uses;
 
 pub use agents::is_host_agent;
 
 pub(crate) use cover::covers;
 pub(crate) use names::check_settings;
-pub(crate) use uses::can_hold;
 
 use crate::build::builder::Built;
 use crate::input::Known;
@@ -30,6 +27,7 @@ use crate::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
 pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
+    names::check(built, &known.servers, findings);
     let damaged = damaged(built, findings);
     contradiction::check(built, findings);
     hold::check(built, findings);
@@ -38,9 +36,7 @@ pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     folders::check(built, known, findings);
     agents::check(built, known, findings);
     client_skills::check(built, known, findings);
-    let misspelt = names::check(built, &known.servers, findings);
-    let possible = possible::Possible::new(&built.skill);
-    reach::check(built, &possible, &damaged, &misspelt, findings);
+    reach::check(built, &damaged, findings);
 }
 
 /// For each phase whether a mistake took something out of it: then what it lacks is no mistake of its own.

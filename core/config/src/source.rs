@@ -21,8 +21,8 @@ pub use artifact::{
 };
 pub use budget::{AccessSource, BudgetSource, CountSource, PerSource};
 pub use choices::{
-    ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, LeaveSource, ModeSource, OnViolationSource,
-    ScopeSource, ThenSource, UnlistedSource,
+    ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSource, ModeSource, OnViolationSource, ScopeSource,
+    ThenSource, UnlistedSource,
 };
 pub use fact::{RuleFactSource, RuleFactsSource, TestsOfFact};
 pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};

@@ -43,12 +43,7 @@ pub(crate) fn stamp_skill(skill: &mut Skill) {
 /// The version of one skill: the digest of its content, whatever version it says it has.
 #[must_use]
 pub fn of_skill(skill: &Skill) -> String {
-    of_stored_skill(serde_json::to_value(skill).unwrap_or_default())
-}
-
-/// The version of a skill as it was stored, also in a form that this version of the program no longer writes.
-#[must_use]
-pub fn of_stored_skill(mut value: Value) -> String {
+    let mut value = serde_json::to_value(skill).unwrap_or_default();
     if let Some(map) = value.as_object_mut() {
         map.remove("version");
     }

@@ -51,7 +51,7 @@ pub struct CallAnalysis {
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub unsaid: bool,
     /// What was found out about arguments that a record does not repeat; never given by a platform.
-    #[serde(default, rename = "shortened", alias = "redacted", skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "shortened", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub redacted: Option<Box<Redacted>>,
     /// What the call has the client do beside the tool itself, where the adapter knows it.

@@ -125,7 +125,7 @@ pub enum Change {
         /// The rule that the call broke, as a code; absent: the run let it pass.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broke: Option<Code>,
-        /// Whether what a person was shown stays what they were shown. Records of older versions do not say so.
+        /// Whether what a person was shown stays what they were shown.
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         shown_stays: bool,
     },

@@ -203,8 +203,8 @@ codes! {
         "a journal is missing or shorter than before",
         "ask the user to run `phasegate repair` in a terminal: the session then goes on by what the user says was active";
     StateVersion = "state-version", Fault,
-        "a newer version of phasegate wrote the journal",
-        "use the newer version, or ask the user to run `phasegate repair` in a terminal, which sets the journal aside";
+        "another version of phasegate wrote the journal",
+        "use that version, or ask the user to run `phasegate repair` in a terminal, which sets the journal aside";
     StateBusy = "state-busy", Fault,
         "another process held the journal's lock too long",
         "try the call again; if it stays so, ask the user to end the process that holds the journal";

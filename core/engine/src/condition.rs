@@ -31,7 +31,6 @@ pub enum Condition {
     /// A call that matches ended as wanted.
     Call(CallTest),
     /// A fact is as wanted.
-    #[serde(alias = "file")]
     Fact(FactTest),
     /// A person approved this name in the run.
     Approved(Gate),

@@ -136,7 +136,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         background: bool,
         /// The call analysis: simple commands, paths; absent if nothing is known.
-        #[serde(default, rename = "reading", alias = "analysis", skip_serializing_if = "CallAnalysis::is_empty")]
+        #[serde(default, rename = "reading", skip_serializing_if = "CallAnalysis::is_empty")]
         analysis: CallAnalysis,
     },
     /// A call ended, or was started in the background.

@@ -51,7 +51,6 @@ fn reads_as_json(text: &str) -> bool {
 #[serde(rename_all = "snake_case")]
 pub enum FactValue {
     /// What was asked about is there, and this is its value.
-    #[serde(alias = "file", alias = "count")]
     Known(Value),
     /// What was asked about does not exist.
     Absent,

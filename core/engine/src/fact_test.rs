@@ -4,13 +4,13 @@ use alloc::format;
 use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::fact::{Fact, FactKey, FactValue, Source};
 
 /// A condition on a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "StoredTest")]
+#[serde(deny_unknown_fields)]
 pub struct FactTest {
     /// The fact.
     pub fact: FactKey,
@@ -90,48 +90,6 @@ impl Truth {
             Self::No => Self::Yes,
             Self::Unknown => Self::Unknown,
             Self::Yes => Self::No,
-        }
-    }
-}
-
-/// A test as policies store it: in the form of this version, or in that of the versions that knew files only.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum StoredTest {
-    Test { fact: FactKey, is: Comparison, text: String },
-    OfFile { path: String, is: FileIs },
-}
-
-/// What a file had to be.
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FileIs {
-    Exists(bool),
-    Sha256(String),
-    Contains { text: String, at_least: u64, at_most: Option<u64> },
-}
-
-impl From<StoredTest> for FactTest {
-    fn from(stored: StoredTest) -> Self {
-        let (path, is) = match stored {
-            StoredTest::Test { fact, is, text } => return Self { fact, is, text },
-            StoredTest::OfFile { path, is } => (path, is),
-        };
-        let file = FactKey::new("file", &Value::from(path.as_str()));
-        match is {
-            FileIs::Exists(exists) => {
-                let text = if exists { format!("file {path} exists") } else { format!("file {path} does not exist") };
-                Self { fact: file, is: Comparison::Exists(exists), text }
-            }
-            FileIs::Sha256(digest) => {
-                let text = format!("file {path} has the digest {digest}");
-                Self { fact: file, is: Comparison::Equals(Value::from(digest)), text }
-            }
-            FileIs::Contains { text, at_least, at_most } => {
-                let words = format!("file {path} contains `{text}` {}", times(at_least, at_most));
-                let fact = FactKey::new("count", &json!([path, text]));
-                Self { fact, is: Comparison::Within { at_least, at_most }, text: words }
-            }
         }
     }
 }

@@ -16,7 +16,7 @@
 //! let looked = json!({"call": {"atom": 0, "wanted": {"outcome": "ok"}, "matcher": tool("Read")}});
 //! let phase = |name: &str, allowed: Value, done_when: Value, next: Value| {
 //!     json!({
-//!         "name": name, "description": "", "allowed": [allowed], "forbidden": [], "requires": null,
+//!         "name": name, "do": "", "allowed": [allowed], "forbidden": [], "requires": null,
 //!         "done_when": done_when, "optional": "no", "leave": "on_call", "next": next, "back": [],
 //!     })
 //! };

@@ -129,7 +129,7 @@ pub struct Skill {
     pub version: String,
     /// `true` for the compatible form: bare names mean every server, and a phase that is entered is not asked what it
     /// forbids.
-    #[serde(rename = "seed", alias = "compat")]
+    #[serde(rename = "seed")]
     pub compat: bool,
     /// The least strict mode a run may have; `None` leaves it to who activates.
     pub mode: Option<Mode>,
@@ -341,7 +341,7 @@ pub struct Phase {
     /// The phase's name, the only one of this name in the skill.
     pub name: String,
     /// What an agent has to do in it, as a sentence or a text of several lines; may be empty.
-    #[serde(rename = "do", alias = "description")]
+    #[serde(rename = "do")]
     pub task: String,
     /// The calls that belong to the phase.
     pub allowed: Vec<Matcher>,

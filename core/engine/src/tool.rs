@@ -79,7 +79,7 @@ pub struct Call {
     #[serde(default)]
     pub input: Value,
     /// What the arguments would do, found before the decision.
-    #[serde(default, rename = "reading", alias = "analysis", skip_serializing_if = "CallAnalysis::is_empty")]
+    #[serde(default, rename = "reading", skip_serializing_if = "CallAnalysis::is_empty")]
     pub analysis: CallAnalysis,
     /// Whether the platform starts the call in the background.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]

@@ -1,6 +1,6 @@
 //! Command patterns: which words of a simple command a matcher means.
 
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -290,18 +290,6 @@ pub fn sample(pattern: &str) -> Option<SimpleCommand> {
     let plain = |word: &&str| !word.strip_prefix("--").unwrap_or(word).contains(special);
     let known = |word: &&str| Word::Known((*word).to_string());
     (!words.is_empty() && words.iter().all(plain)).then(|| command(words.iter().map(known).collect()))
-}
-
-/// A command that a pattern selects, with nothing for what a star inside a word stands for; `None` where that is no plain
-/// command, or a word for what commands do.
-#[must_use]
-pub fn shortest(pattern: &str) -> Option<SimpleCommand> {
-    if pattern.starts_with(DOES) {
-        return None;
-    }
-    let words: Vec<String> = pattern.split_whitespace().map(|word| word.replace('*', "")).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
-    sample(&words.join(" ")).filter(|command| fits(command, pattern) == Fit::Yes)
 }
 
 /// A command of these words, of which nothing is known.

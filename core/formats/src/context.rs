@@ -1,8 +1,8 @@
 //! What a record repeats of the record before it, and therefore leaves out.
 //!
-//! A record of version 2 says `same` of a decision that equals the last one. It leaves out the policy's version, the program's version, the number of the project's last record,
-//! and the event's session, working directory and permission mode where they equal those of the record before. A snapshot
-//! record leaves out nothing.
+//! A record says `same` of a decision that equals the last one. It leaves out the policy's version, the program's
+//! version, the number of the project's last record, and the event's session, working directory and permission mode where
+//! they equal those of the record before. A snapshot record leaves out nothing.
 
 use std::collections::BTreeMap;
 

@@ -4,10 +4,7 @@ use phasegate_core::{Decision, Facts};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The version that this program writes, and the newest that it reads.
-///
-/// * 1: the state after each record, whole (`state`) or as a JSON merge patch (`patch`).
-/// * 2: the changes of each record (`changes`), and a snapshot of the state from time to time (`state`).
+/// The version of the written form: the only one that this program writes and reads.
 pub const JOURNAL_VERSION: u32 = 2;
 
 /// What one event led to, without its place in the journal. `C` is a change of the state.
@@ -52,14 +49,10 @@ impl<C> Default for Entry<C> {
 /// A record as it was read back: an entry and its place in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record<C> {
-    /// The version of the written form.
-    pub version: u32,
     /// The number of the record, from 1.
     pub seq: u64,
-    /// What the event led to. A record of version 1 has no changes.
+    /// What the event led to.
     pub entry: Entry<C>,
-    /// The audit records that version 1 stored. Version 2 derives them from the changes.
-    pub records: Vec<phasegate_core::Record>,
     /// How many bytes of a torn record were cut off before this record was written.
     pub cut: u64,
     /// Whether the mtime fingerprint did not fit, so that the whole chain was read before this record was written.
@@ -71,7 +64,7 @@ pub struct Record<C> {
 pub struct LineVersion {
     /// The version of the written form.
     pub v: u32,
-    /// In version 2, how many bytes before this line the line of the last snapshot begins; 0 on a snapshot itself.
+    /// How many bytes before this line the line of the last snapshot begins; 0 on a snapshot itself.
     #[serde(default)]
     pub back: u64,
 }

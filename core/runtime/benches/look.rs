@@ -27,7 +27,7 @@ fn main() {
 #[divan::bench(args = ["nothing", "src/**", "**/src/**/*.py"], sample_count = 200)]
 fn a_call_and_its_result(bencher: Bencher<'_, '_>, pattern: &str) {
     let phase = format!("    allowed: [{{command: '*'}}]\n    forbidden: [{{writes: '{pattern}'}}]\n");
-    let skill = format!("skill: work\nmode: block\nleave_skill: agent\nphases:\n  look:\n{phase}");
+    let skill = format!("skill: work\nmode: block\nfinish: agent\nphases:\n  look:\n{phase}");
     let (folder, runtime, project) = scratch::project(&skill).unwrap();
     for number in 0..FOLDERS {
         let top = if number < WATCHED { "src" } else { "other" };

@@ -11,7 +11,7 @@ use phasegate_core::Event;
 use phasegate_runtime::{Project, Runtime, scratch};
 use serde_json::{Value, json};
 
-const SKILL: &str = "skill: work\nmode: block\nleave_skill: agent\nphases:\n  look:\n    allowed: [Read]\n";
+const SKILL: &str = "skill: work\nmode: block\nfinish: agent\nphases:\n  look:\n    allowed: [Read]\n";
 /// How many sessions start at once.
 const AT_ONCE: u64 = 50;
 

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::By;
 
 use crate::ancestors::{Process, own_ancestors};
 use crate::awake::{awake_sessions, readable_sessions};
@@ -65,15 +64,6 @@ impl Runtime {
         let usual = Locations { state: self.locations.home.join(USUAL_STATE), ..self.locations.clone() };
         let there = Project::at(&usual, &project.root);
         (usual.state != self.locations.state && there.memory().exists()).then_some(there)
-    }
-
-    /// Who a command to this project counts as.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Runtime::sign_of_an_agent`].
-    pub fn command_by(&self, project: &Project) -> Result<By, Problem> {
-        Ok(if self.sign_of_an_agent(project)?.is_some() { By::Agent } else { By::Human })
     }
 
     /// As [`Runtime::sign_of_an_agent`], by the processes above this one alone: for a command that may be given while an agent

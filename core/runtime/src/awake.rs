@@ -205,7 +205,7 @@ mod tests {
     use phasegate_store::journal::read_last;
     use serde_json::{Value, json};
 
-    const SKILL: &str = "skill: NAME\nmode: block\nleave_skill: agent\nphases:\n  look:\n    allowed: [Read]\n";
+    const SKILL: &str = "skill: NAME\nmode: block\nfinish: agent\nphases:\n  look:\n    allowed: [Read]\n";
 
     struct World {
         _folder: tempfile::TempDir,

@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::{
-    Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, stored_skill_version,
+    Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, skill_version,
 };
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::state::Run;
 use phasegate_core::{Code, Event, State, inputs};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::discover::Found;
 use phasegate_store::active_disk::disk;
@@ -328,12 +327,8 @@ impl PolicyStore {
     /// The stored skill of this version; `None` if it is gone or its content has another version.
     #[must_use]
     pub fn skill(&self, version: &str) -> Option<Skill> {
-        let stored = self.read::<Value>("skills", version)?;
-        if stored_skill_version(stored.clone()) != version {
-            return None;
-        }
-        let skill: Skill = serde_json::from_value(stored).ok()?;
-        (skill.version == version).then_some(skill)
+        let skill: Skill = self.read("skills", version)?;
+        (skill.version == version && skill_version(&skill) == version).then_some(skill)
     }
 
     /// Stores what was compiled, and notes the digest of the policy's file.

@@ -193,16 +193,11 @@ impl Work<'_> {
             self.memory(project, 0);
             return 0;
         }
-        let mut before = BTreeMap::new();
         let read = self.read::<ProjectSnapshot>(&path, |work, record, scan| {
-            let state = scan.state();
             work.note_seal(project, record);
-            work.note_checkpoints(record, &before, state);
-            if record.version == 1 {
-                before.clone_from(&state.sessions);
-            }
-            if record.version == 1 || record.entry.changes.iter().any(begins_run_of_project) {
-                work.note_policies(&path, names_of_project(state));
+            work.note_checkpoints(record);
+            if record.entry.changes.iter().any(begins_run_of_project) {
+                work.note_policies(&path, names_of_project(scan.state()));
             }
         });
         let records = self.report.journals.first().map_or(0, |journal| journal.records);
@@ -228,20 +223,13 @@ impl Work<'_> {
         }
     }
 
-    /// Notes the checkpoints that a record of the project sets. A record of version 1 does not list them: they are
-    /// those that are not as `before`.
-    fn note_checkpoints(
-        &mut self,
-        record: &Record<ProjectChange>,
-        before: &BTreeMap<String, Checkpoint>,
-        state: &ProjectSnapshot,
-    ) {
-        let older = state.sessions.iter().filter(|(key, at)| record.version == 1 && before.get(*key) != Some(*at));
+    /// Notes the checkpoints that a record of the project sets.
+    fn note_checkpoints(&mut self, record: &Record<ProjectChange>) {
         let listed = record.entry.changes.iter().filter_map(|change| match change {
             ProjectChange::Checkpoint(noted) => Some((&noted.session, &noted.at)),
             _ => None,
         });
-        for (key, checkpoint) in older.chain(listed) {
+        for (key, checkpoint) in listed {
             let known = self.checkpoints.entry(key.clone()).or_default();
             if known.last().is_none_or(|last| last.checkpoint != *checkpoint) {
                 known.push(Noted { checkpoint: checkpoint.clone(), by: record.seq });
@@ -306,7 +294,7 @@ impl Work<'_> {
                 work.found(Code::StateMissing, path, Some(record.seq), message);
             }
             seen = saw;
-            if record.version == 1 || record.entry.changes.iter().any(names_policy) {
+            if record.entry.changes.iter().any(names_policy) {
                 work.note_policies(path, names_of_session(scan.state()));
             }
         });

@@ -314,7 +314,7 @@ mod tests {
     use phasegate_store::journal::Journal;
     use phasegate_store::journal::read_last;
 
-    const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nleave_skill: agent\nphases:\n  look:\n    \
+    const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nfinish: agent\nphases:\n  look:\n    \
                          allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: \
                          [Edit]\n";
 

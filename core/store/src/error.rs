@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::Code;
 use phasegate_core::code::Coded;
+use phasegate_formats::journal::JOURNAL_VERSION;
 
 /// An operation of the store failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,8 @@ pub enum StoreErrorKind {
     Missing,
     /// A file cannot be read, or its content is damaged.
     Unreadable,
-    /// A newer version of phasegate wrote the file.
-    NewerVersion,
+    /// Another version of phasegate wrote the file.
+    OtherVersion,
     /// Another user owns the file or can write to it.
     Exposed,
     /// The file system cannot lock or sync.
@@ -42,6 +43,13 @@ impl StoreError {
     #[must_use]
     pub fn new(kind: StoreErrorKind, path: &Path, message: impl Into<String>) -> Self {
         Self { kind, path: Some(path.to_path_buf()), message: message.into() }
+    }
+
+    /// The error for a record in a format that this version does not read. `what` is where it is.
+    #[must_use]
+    pub(crate) fn other_version(path: &Path, what: &str, found: u32) -> Self {
+        let message = format!("{what} has format {found}, and this version reads format {JOURNAL_VERSION} only");
+        Self::new(StoreErrorKind::OtherVersion, path, message)
     }
 
     /// The error for an I/O error on a file of the state. `kind` applies if the I/O error is not a specific one.
@@ -66,7 +74,7 @@ impl Coded for StoreError {
             StoreErrorKind::Busy => Code::StateBusy,
             StoreErrorKind::Missing => Code::StateMissing,
             StoreErrorKind::Unreadable => Code::StateUnreadable,
-            StoreErrorKind::NewerVersion => Code::StateVersion,
+            StoreErrorKind::OtherVersion => Code::StateVersion,
             StoreErrorKind::Exposed => Code::StateExposed,
             StoreErrorKind::Unsupported => Code::StateDisk,
             StoreErrorKind::NotSaved => Code::StateNotSaved,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::Durability;
 use phasegate_formats::journal::Entry;
-use phasegate_formats::version2::{self, Place};
+use phasegate_formats::line::{self, Place};
 use serde::Serialize;
 
 use crate::chain::{self, Walked};
@@ -271,7 +271,7 @@ impl Journal {
             unsealed: self.unsealed,
         };
         let state = Some(after).filter(|_| snapshot.is_none());
-        let written = version2::write(entry, place, &self.position.context, state);
+        let written = line::write(entry, place, &self.position.context, state);
         let json = written.map_err(|error| self.not_saved(&error.into()))?;
         let (line, head) = chain::line(&self.position.head, &json);
         self.put(&line, durability)?;
@@ -338,7 +338,7 @@ impl Journal {
         position.end += length;
         self.unsealed = false;
         position.snapshot = Some(snapshot.unwrap_or(here));
-        version2::note(&mut position.context, entry, snapshot.is_none())
+        line::note(&mut position.context, entry, snapshot.is_none())
     }
 
     /// Whether records are collected that are still to be written.

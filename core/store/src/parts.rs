@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_formats::version2::Beginning;
+use phasegate_formats::line::Beginning;
 
 use crate::chain::{self, PREFIX_BYTES};
 use crate::digest::{Digest, from_hex};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_formats::context::Context;
 use phasegate_formats::journal::{JOURNAL_VERSION, LineVersion, Record};
-use phasegate_formats::version1::{self, StateAfter};
-use phasegate_formats::{merge_patch, version2};
+use phasegate_formats::line;
 use serde_json::Value;
 
 use crate::chain::{self, MediumReader, PREFIX_BYTES};
@@ -27,8 +26,6 @@ pub struct Scan<S> {
     head: Digest,
     seq: u64,
     context: Context,
-    /// The state as JSON, as long as the records are of version 1.
-    older: Value,
     state: S,
     read: u64,
     torn: u64,
@@ -62,7 +59,6 @@ impl<S: JournalState> Scan<S> {
             head: [0; 32],
             seq: 0,
             context: Context::default(),
-            older: Value::Null,
             state: S::default(),
             read: 0,
             torn: 0,
@@ -114,37 +110,22 @@ impl<S: JournalState> Scan<S> {
         }
     }
 
-    fn record(&mut self, line: &[u8]) -> Result<Record<S::Change>, StoreError> {
+    fn record(&mut self, text: &[u8]) -> Result<Record<S::Change>, StoreError> {
         let seq = self.seq + 1;
         let path = self.path.clone();
         let broken = |what: &str| {
             let message = format!("record {seq} of `{}` {what}", path.display());
             StoreError::new(StoreErrorKind::Unreadable, &path, message)
         };
-        let json = chain::link(&mut self.head, line).ok_or_else(|| broken("was changed, or one before it"))?;
+        let json = chain::link(&mut self.head, text).ok_or_else(|| broken("was changed, or one before it"))?;
         let version = LineVersion::of(json).ok_or_else(|| broken("is no record"))?;
-        if version.v > JOURNAL_VERSION {
-            let (found, path_name) = (version.v, path.display());
-            let message = format!("record {seq} of `{path_name}` has format {found}, newer than {JOURNAL_VERSION}");
-            return Err(StoreError::new(StoreErrorKind::NewerVersion, &path, message));
+        if version.v != JOURNAL_VERSION {
+            let what = format!("record {seq} of `{}`", path.display());
+            return Err(StoreError::other_version(&path, &what, version.v));
         }
         let unknown = |error: serde_json::Error| broken(&format!("is not in a known form: {error}"));
-        let record = if version.v < 2 {
-            let (record, after) = version1::read(json).map_err(unknown)?;
-            match after {
-                Some(StateAfter::Whole(state)) => self.older = state,
-                Some(StateAfter::Patch(patch)) if seq > 1 => merge_patch::apply(&mut self.older, patch),
-                Some(StateAfter::Patch(_)) | None => return Err(broken("does not say which state it left")),
-            }
-            self.context.engine.clone_from(&record.entry.engine);
-            self.context.policy.clone_from(&record.entry.policy);
-            self.state = S::read_older(version.v, self.older.clone()).map_err(unknown)?;
-            record
-        } else {
-            let (record, snapshot) = version2::read(json, &mut self.context).map_err(unknown)?;
-            self.follow(&record, snapshot).map_err(|what| broken(&what))?;
-            record
-        };
+        let (record, snapshot) = line::read(json, &mut self.context).map_err(unknown)?;
+        self.follow(&record, snapshot).map_err(|what| broken(&what))?;
         if record.seq != seq {
             return Err(broken("has another number"));
         }

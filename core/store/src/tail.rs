@@ -5,8 +5,7 @@ use std::path::Path;
 
 use phasegate_formats::context::Context;
 use phasegate_formats::journal::{JOURNAL_VERSION, LineVersion};
-use phasegate_formats::{merge_patch, version1, version2};
-use serde_json::Value;
+use phasegate_formats::line::StateLine;
 
 use crate::chain::{self, PREFIX_BYTES};
 use crate::digest::{Digest, from_hex};
@@ -55,10 +54,6 @@ struct End {
     bytes: Vec<u8>,
     /// The offset of the first byte.
     offset: u64,
-    /// The chain hash of the record before the first line.
-    before: Digest,
-    /// The format of the last line.
-    version: u32,
 }
 
 const BROKEN: &str = "is damaged: a record does not fit the one before it";
@@ -67,7 +62,7 @@ const BROKEN: &str = "is damaged: a record does not fit the one before it";
 ///
 /// # Errors
 ///
-/// `state-unreadable`: it cannot be read, or the chain of its end is broken. `state-version`: a newer version wrote it.
+/// `state-unreadable`: it cannot be read, or the chain of its end is broken. `state-version`: another version wrote it.
 pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Result<(Position, S), StoreError> {
     let broken = |what: &str| StoreError::new(StoreErrorKind::Unreadable, path, format!("`{}` {what}", path.display()));
     let length = medium.length();
@@ -79,17 +74,13 @@ pub(crate) fn read<S: JournalState>(medium: &mut dyn Medium, path: &Path) -> Res
     }
     let lines = match find(medium, window) {
         Ok(Found::Lines(lines)) => lines,
-        Ok(Found::Newer(version)) => {
-            let path_name = path.display();
-            let message =
-                format!("`{path_name}` has records of format {version}, this version reads {JOURNAL_VERSION}");
-            return Err(StoreError::new(StoreErrorKind::NewerVersion, path, message));
+        Ok(Found::Other(version)) => {
+            return Err(StoreError::other_version(path, &format!("`{}`", path.display()), version));
         }
         Ok(Found::Broken(what)) => return Err(broken(what)),
         Err(error) => return Err(broken(&format!("cannot be read: {error}"))),
     };
-    let followed = if lines.version == 1 { follow_version1(&lines) } else { follow(&lines) };
-    let (position, state) = followed.map_err(|what| broken(&what))?;
+    let (position, state) = follow(&lines).map_err(|what| broken(&what))?;
     Ok((Position { end, torn, ..position }, state))
 }
 
@@ -152,8 +143,8 @@ fn last_complete(medium: &mut dyn Medium, length: u64) -> io::Result<Window> {
 
 enum Found {
     Lines(End),
-    /// A newer version wrote the last line.
-    Newer(u32),
+    /// Another version wrote the last line.
+    Other(u32),
     /// The lines cannot be those of a journal.
     Broken(&'static str),
 }
@@ -170,15 +161,12 @@ fn find(medium: &mut dyn Medium, read: Window) -> io::Result<Found> {
         }
         let json = line.get(PREFIX_BYTES..).unwrap_or_default();
         let Some(version) = LineVersion::of(json) else { return Ok(Found::Broken(BROKEN)) };
-        return match version.v {
-            newer if newer > JOURNAL_VERSION => Ok(Found::Newer(newer)),
-            2 => {
-                let Some(offset) = (start + line_start as u64).checked_sub(version.back) else {
-                    return Ok(Found::Broken(BROKEN));
-                };
-                from_snapshot(medium, Window { bytes, start, end }, offset)
-            }
-            _ => from_snapshot_version1(medium, Window { bytes, start, end }),
+        if version.v != JOURNAL_VERSION {
+            return Ok(Found::Other(version.v));
+        }
+        return match (start + line_start as u64).checked_sub(version.back) {
+            Some(offset) => from_snapshot(medium, Window { bytes, start, end }, offset),
+            None => Ok(Found::Broken(BROKEN)),
         };
     }
 }
@@ -197,7 +185,7 @@ fn last_line(bytes: &[u8]) -> (usize, &[u8]) {
     (start, complete.get(start..).unwrap_or_default())
 }
 
-/// The lines from a snapshot of version 2 on, which begins at this offset.
+/// The lines from a snapshot on, which begins at this offset.
 fn from_snapshot(medium: &mut dyn Medium, window: Window, offset: u64) -> io::Result<Found> {
     let bytes = match offset.checked_sub(window.start).and_then(|at| usize::try_from(at).ok()) {
         Some(at) => {
@@ -207,44 +195,10 @@ fn from_snapshot(medium: &mut dyn Medium, window: Window, offset: u64) -> io::Re
         }
         None => medium.read(offset, window.end)?,
     };
-    Ok(Found::Lines(End { bytes, offset, before: [0; 32], version: 2 }))
+    Ok(Found::Lines(End { bytes, offset }))
 }
 
-/// The lines from the last snapshot of version 1 on, together with the hash that the line before begins with.
-fn from_snapshot_version1(medium: &mut dyn Medium, window: Window) -> io::Result<Found> {
-    let Window { mut bytes, mut start, end } = window;
-    loop {
-        // The first line may have begun before the window.
-        let skipped = usize::from(start > 0);
-        let mut offsets = Vec::new();
-        let mut at = 0;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            offsets.push((at, line));
-            at += line.len();
-        }
-        let known = offsets.get(skipped..).unwrap_or_default();
-        let snapshot = known.iter().rposition(|(_, line)| {
-            version1::is_snapshot(line.strip_suffix(b"\n").unwrap_or(line).get(PREFIX_BYTES..).unwrap_or_default())
-        });
-        if let Some(index) = snapshot.filter(|index| *index > 0 || start == 0) {
-            let (at, _) = known.get(index).copied().unwrap_or_default();
-            let before = match index.checked_sub(1).and_then(|index| known.get(index)) {
-                Some((_, line)) => chain::written_hash(line),
-                None => Some([0; 32]),
-            };
-            let Some(before) = before else { return Ok(Found::Broken(BROKEN)) };
-            let lines = bytes.get(at..).unwrap_or_default().to_vec();
-            return Ok(Found::Lines(End { bytes: lines, offset: start + at as u64, before, version: 1 }));
-        }
-        if start == 0 {
-            return Ok(Found::Broken("holds no record with the whole state"));
-        }
-        start = end.saturating_sub((end - start).saturating_mul(2));
-        bytes = medium.read(start, end)?;
-    }
-}
-
-/// Follows the chain of version 2 to its end: the snapshot, then the changes.
+/// Follows the chain to its end: the snapshot, then the changes.
 fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
     let mut position = Position::default();
     let mut state = None;
@@ -254,7 +208,7 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
     for line in lines.split_inclusive('\n') {
         let text = line.strip_suffix('\n').unwrap_or(line);
         let json = text.get(PREFIX_BYTES..).unwrap_or_default();
-        let record: version2::StateLine<'_, S::Change, S> =
+        let record: StateLine<'_, S::Change, S> =
             serde_json::from_str(json).map_err(|error| unknown_form(json.as_bytes(), &error))?;
         if state.is_none() {
             let before = record.prev.as_ref().and_then(|digits| from_hex(digits.as_bytes()));
@@ -281,39 +235,10 @@ fn follow<S: JournalState>(end: &End) -> Result<(Position, S), String> {
     state.map(|state| (position, state)).ok_or_else(|| BROKEN.to_string())
 }
 
-/// Follows the chain of version 1 to its end: the whole state, then the merge patches. The next record must hold a
-/// snapshot.
-fn follow_version1<S: JournalState>(end: &End) -> Result<(Position, S), String> {
-    let mut position = Position { head: end.before, ..Position::default() };
-    let mut state = Value::Null;
-    for line in end.bytes.split_inclusive(|byte| *byte == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let json = chain::link(&mut position.head, line).ok_or(BROKEN)?;
-        let record: version1::StateLine<'_> =
-            serde_json::from_slice(json).map_err(|error| unknown_form(json, &error))?;
-        if position.seq != 0 && record.seq != position.seq + 1 {
-            return Err("is damaged: a record is missing".to_string());
-        }
-        match (record.state, record.patch) {
-            (Some(whole), _) => state = whole,
-            (None, Some(patch)) => merge_patch::apply(&mut state, patch),
-            (None, None) => {}
-        }
-        (position.seq, position.time) = (record.seq, record.time);
-        position.context.policy = record.policy.into_owned();
-    }
-    let state = S::read_older(1, state).map_err(|error| unknown_state(&error))?;
-    Ok((position, state))
-}
-
 /// What is wrong with a record that cannot be read: it is damaged, or its changes are not in a known form.
 fn unknown_form(json: &[u8], error: &serde_json::Error) -> String {
     match LineVersion::of(json) {
         Some(_) => format!("has a record that is not in a known form: {error}"),
         None => BROKEN.to_string(),
     }
-}
-
-fn unknown_state(error: &serde_json::Error) -> String {
-    format!("holds a state that is not in a known form: {error}")
 }

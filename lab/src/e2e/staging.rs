@@ -21,7 +21,7 @@ servers: [lsp]
 tools:
   apply_edit: {labels: [write]}
   format_document: {labels: [write]}
-global_forbidden:
+forbidden:
   - Write
   - {tool: Bash, command: \"touch ran/bash\"}
   - mcp__lsp__apply_edit

@@ -96,7 +96,7 @@ fn journals() -> Result<Vec<Vec<u8>>> {
     Ok(seeds)
 }
 
-/// A state that is any JSON; a change is a merge patch.
+/// A state that is any JSON; a change replaces it.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 struct Any(Value);
@@ -105,7 +105,7 @@ impl JournalState for Any {
     type Change = Value;
 
     fn apply(&mut self, change: &Value) {
-        phasegate_formats::merge_patch::apply(&mut self.0, change.clone());
+        self.0.clone_from(change);
     }
 }
 

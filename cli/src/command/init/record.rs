@@ -51,9 +51,6 @@ pub(crate) struct Written {
     pub(crate) edited: bool,
     /// The digest of the text that the last `init` wrote.
     pub(crate) after: String,
-    /// Whether `init` made the folder that holds it, as records of older versions say it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) made_folder: bool,
 }
 
 /// Where the record is.
@@ -113,7 +110,6 @@ pub(crate) fn note(setting: &Setting<'_>, changes: &[Change]) -> Result<(), Fail
                 before: change.before.clone(),
                 edited: false,
                 after,
-                made_folder: false,
             }),
         }
     }

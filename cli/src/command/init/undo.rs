@@ -168,9 +168,7 @@ fn refuse_the_agent(setting: &Setting<'_>) -> Result<(), Failure> {
 
 /// Removes folders that `init` made and that are empty now, the record, and the memory of a guarded project.
 fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
-    let made = record.files.iter().filter(|written| written.made_folder);
-    let older = made.filter_map(|written| Some(apply::target(&written.path).parent()?.to_owned()));
-    let mut folders: Vec<_> = older.chain(record.folders.iter().cloned()).collect();
+    let mut folders: Vec<_> = record.folders.iter().collect();
     // The inner ones first, so that the outer ones are empty.
     folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
     for folder in folders {

@@ -8,7 +8,7 @@ use phasegate_runtime::sessions::{SessionInfo, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;
 
-use crate::command::control::in_full;
+use crate::command::control::{in_full, no_session};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -41,8 +41,7 @@ impl Runs {
         if let Some(id) = in_full(&project, session)? {
             known.retain(|session| session.id == id);
             if known.is_empty() {
-                return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
-                    .with_help("`phasegate status` lists the sessions of a project"));
+                return Err(no_session(&project, &id));
             }
         }
         known.sort_by_key(|session| session.state.session.ended);

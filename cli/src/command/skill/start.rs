@@ -1,13 +1,13 @@
 //! `phasegate skill start`.
 
 use owo_colors::OwoColorize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::runs::Runs;
 use super::steer::print_directives;
 use crate::args::ModeArg;
 use crate::command::activate::pair;
-use crate::command::control::{Target, give};
+use crate::command::control::{Target, activation, give};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -34,12 +34,7 @@ pub(super) struct Args {
 ///
 /// As for [`give`].
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let mut command = Map::from_iter([("skill_name".to_string(), Value::from(args.skill.clone()))]);
-    if !args.inputs.is_empty() {
-        let values = args.inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
-        command.insert("inputs".to_string(), Value::Object(values.collect()));
-    }
-    command.extend(args.mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    let command = activation(&args.skill, &args.inputs, args.mode);
     let found = Runs::found(context, args.session.as_ref())?;
     if let Some(session) = found.sessions.first().filter(|one| one.state.session.ended && args.session.is_none()) {
         return Err(Failure::new(format!("no session goes on: `{}`, the last one, has ended", session.id)).with_help(

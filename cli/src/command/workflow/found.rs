@@ -7,7 +7,7 @@ use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;
 
-use crate::command::control::in_full;
+use crate::command::control::{in_full, no_session};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -46,8 +46,7 @@ pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Found
         Some(id) => {
             known.retain(|session| session.id == id);
             if known.is_empty() {
-                return Err(Failure::new(format!("no session `{id}` is known in `{}`", project.root.display()))
-                    .with_help("`phasegate status` lists the sessions of a project"));
+                return Err(no_session(&project, &id));
             }
         }
         None => known.retain(|session| !session.state.session.ended),

@@ -1,11 +1,9 @@
-//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid, DOT or SVG.
+//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid or DOT.
 
 mod children;
 mod dot;
-mod layout;
 mod mermaid;
 mod model;
-mod svg;
 mod words;
 
 use std::path::PathBuf;
@@ -44,8 +42,6 @@ enum Format {
     Mermaid,
     /// A graph of Graphviz
     Dot,
-    /// A picture
-    Svg,
 }
 
 /// Draws.
@@ -74,7 +70,6 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let drawing = match args.format {
         Format::Mermaid => mermaid::drawn(&graph),
         Format::Dot => dot::drawn(&graph),
-        Format::Svg => svg::drawn(&graph),
     };
     match &args.output {
         Some(path) => {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::found::{found, text};
 use crate::args::ModeArg;
 use crate::command::activate::pair;
-use crate::command::control::{Target, give, give_project};
+use crate::command::control::{Target, activation, give, give_project};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -54,12 +54,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new(format!("a run of `{name}` belongs to a session: the skill has no `scope: project`"))
             .with_help(format!("`phasegate activate {name}` puts it in force in every session")));
     }
-    let mut command = Map::from_iter([("skill_name".to_string(), Value::from(args.skill.clone()))]);
-    if !args.inputs.is_empty() {
-        let values = args.inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
-        command.insert("inputs".to_string(), Value::Object(values.collect()));
-    }
-    command.extend(args.mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    let mut command = activation(&args.skill, &args.inputs, args.mode);
     if let Some(file) = &args.import {
         command.insert("state".to_string(), imported(file, &found.project.root)?);
     }

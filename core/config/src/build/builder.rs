@@ -122,8 +122,6 @@ pub(crate) struct PhasePlaces {
 
 /// A call that a condition asks for.
 pub(crate) struct Asked {
-    /// The number of the call test.
-    pub(crate) atom: u32,
     pub(crate) matcher: Matcher,
     pub(crate) span: Span,
 }

@@ -118,7 +118,7 @@ fn calls(
             let mut tests = Vec::new();
             for matcher in matcher::each(builder, source, node) {
                 let atom = builder.next_atom();
-                seen.push(Asked { atom, matcher: matcher.clone(), span: node.span });
+                seen.push(Asked { matcher: matcher.clone(), span: node.span });
                 let (unchanged, same) = (unchanged.cloned().map(Box::new), same.clone());
                 tests.push(Condition::Call(CallTest { atom, wanted, matcher, unchanged, written: None, same }));
             }

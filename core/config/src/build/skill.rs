@@ -59,7 +59,7 @@ pub(crate) fn skill<'f>(
     let first = places.phases.first().map_or(places.name, |phase| phase.key);
     begins(&mut builder, source, &phases, first);
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
-    let leave_skill = leave(&mut builder, source, node);
+    let default = if compat { LeaveSkill::Agent } else { LeaveSkill::Finished };
     places.runs = builder.runs;
     let skill = Skill {
         name: source.skill.clone(),
@@ -70,7 +70,7 @@ pub(crate) fn skill<'f>(
         scope: source.scope.map_or(Scope::Session, Into::into),
         unlisted,
         unlisted_lines,
-        leave_skill,
+        leave_skill: source.finish.map_or(default, LeaveSkill::from),
         on_violation: source.on_violation.map(Into::into).unwrap_or_default(),
         finish_required: source.finish == Some(FinishSource::Required),
         start,
@@ -95,24 +95,17 @@ fn begins(builder: &mut Builder<'_>, source: &SkillSource, phases: &[Phase], fir
     }
 }
 
-/// The calls that every phase forbids, under both names of the key, and their places.
+/// The calls that every phase forbids, and their places. The compat form has another name for them.
 fn everywhere_forbidden(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> (Vec<Matcher>, Vec<Span>) {
     let (mut lines, mut places) = matcher::forbidden(builder, &source.forbidden, child(node, "forbidden"));
+    if let Some(entry) = node.entry("global_forbidden").filter(|_| !builder.lenient) {
+        let finding = Finding::error(Code::ConfigKeyUnknown, entry.key_span, "`global_forbidden` is not a key here");
+        builder.findings.push(finding.suggest("write `forbidden`"));
+    }
     let (more, more_places) = matcher::forbidden(builder, &source.global_forbidden, child(node, "global_forbidden"));
     lines.extend(more);
     places.extend(more_places);
     (lines, places)
-}
-
-/// Who may end a run early.
-fn leave(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> LeaveSkill {
-    if let (Some(_), Some(_), Some(entry)) = (source.finish, source.leave_skill, node.entry("leave_skill")) {
-        let finding = Finding::error(Code::ConfigValue, entry.key_span, "`finish` and `leave_skill` say the same");
-        builder.findings.push(finding.suggest("remove `leave_skill`"));
-    }
-    let leave = source.finish.map(LeaveSkill::from).or(source.leave_skill.map(LeaveSkill::from));
-    let default = if builder.lenient { LeaveSkill::Agent } else { LeaveSkill::Finished };
-    if source.locked { LeaveSkill::Human } else { leave.unwrap_or(default) }
 }
 
 /// The mode that platforms have in common: nothing is changed in it.

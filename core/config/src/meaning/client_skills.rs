@@ -35,7 +35,7 @@ pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
     for used in &all {
         let Some(name) = missing(used) else { continue };
         match used.place {
-            Place::Asked(_) => {
+            Place::Asked => {
                 let message = format!("no client here has a skill `{name}`, so no call invokes it until one has");
                 findings.push(
                     Finding::warning(Code::MatcherNeverMatches, used.span, message)
@@ -50,7 +50,7 @@ pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {
         }
     }
     let asked = |name: &str| {
-        all.iter().any(|used| matches!(used.place, Place::Asked(_)) && missing(used).as_deref() == Some(name))
+        all.iter().any(|used| matches!(used.place, Place::Asked) && missing(used).as_deref() == Some(name))
     };
     listed.retain(|(name, _)| !asked(name));
     if let [(first, used), rest @ ..] = listed.as_slice() {

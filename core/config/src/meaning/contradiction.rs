@@ -15,7 +15,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
         let always = phase.always_forbidden().filter_map(|(at, line)| Some((line, places.forbidden.get(at)?)));
         let own: Vec<_> = always.map(|(line, at)| (here.as_str(), line, at)).collect();
         let everywhere = skill.global_forbidden.iter().zip(&built.places.global_forbidden);
-        let everywhere = everywhere.map(|(line, at)| ("`global_forbidden`", line, at));
+        let everywhere = everywhere.map(|(line, at)| ("the skill", line, at));
         let lists: Vec<_> = own.into_iter().chain(everywhere).collect();
         for (allowed, span) in phase.allowed.iter().zip(&places.allowed) {
             let found = lists.iter().find(|(_, forbidden, _)| covers(forbidden, allowed, skill));

@@ -1,13 +1,15 @@
 //! Whether one matcher forbids everything that another allows.
 
+use phasegate_core::analysis::Access;
 use phasegate_core::event::builtin_labels;
 use phasegate_core::glob::{choices, path_fits};
 use phasegate_core::matcher::{Matcher, PathTest, ServerPattern, ToolPattern};
-use phasegate_core::policy::Skill;
+use phasegate_core::policy::{Skill, ToolNote};
+use phasegate_core::tool::{Labels, READ, WRITE};
 use phasegate_core::words::covers as covers_words;
 
-/// Stands for any ending of a name: no real tool has it.
-pub(super) const ANY: char = '\u{2026}';
+/// Stands for any ending of a name: no real path has it.
+const ANY: char = '\u{2026}';
 
 /// Whether every call that `inner` selects is selected by `outer` too.
 pub(crate) fn covers(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
@@ -20,13 +22,28 @@ fn covers_tool(outer: &Matcher, inner: &Matcher, skill: &Skill) -> bool {
         (ToolPattern::Prefix(prefix), ToolPattern::Exact(name) | ToolPattern::Prefix(name)) => {
             name.starts_with(prefix.as_str())
         }
-        (ToolPattern::Label(label), ToolPattern::Exact(name)) => {
-            let noted = skill.tools.iter().filter(|note| note.matcher.tool == inner.tool).flat_map(|note| &note.labels);
-            (inner.server == ServerPattern::Bare && builtin_labels(name).contains(label))
-                || noted.into_iter().any(|known| known == label)
-        }
+        (ToolPattern::Label(label), ToolPattern::Exact(_)) => labels(inner, skill).contains(label),
         (outer, inner) => outer == inner,
     }
+}
+
+/// What the tools can do that a matcher selects, as far as it is known.
+pub(super) fn labels(matcher: &Matcher, skill: &Skill) -> Labels {
+    let mut known = match (&matcher.tool, &matcher.server) {
+        (ToolPattern::Exact(name), ServerPattern::Bare) => builtin_labels(name),
+        (ToolPattern::Label(label), _) => Labels::from([label.clone()]),
+        (ToolPattern::Any, _) if !matcher.paths.is_empty() && matcher.commands.is_empty() => {
+            let accesses = matcher.paths.iter().map(|test| if test.access == Access::Write { WRITE } else { READ });
+            accesses.map(str::to_owned).collect()
+        }
+        _ => Labels::new(),
+    };
+    let noted = |note: &&ToolNote| match (&note.matcher.tool, &matcher.tool) {
+        (ToolPattern::Prefix(prefix), ToolPattern::Exact(name)) => name.starts_with(prefix.as_str()),
+        (noted, tool) => noted == tool,
+    };
+    known.extend(skill.tools.iter().filter(noted).flat_map(|note| &note.labels).cloned());
+    known
 }
 
 fn covers_server(outer: &ServerPattern, inner: &ServerPattern) -> bool {
@@ -53,7 +70,7 @@ fn covers_path(outer: &PathTest, inner: &PathTest) -> bool {
 }
 
 /// A path that a pattern selects and as few others as possible.
-pub(super) fn path_of(pattern: &str) -> String {
+fn path_of(pattern: &str) -> String {
     let one = choices(pattern).into_iter().next().unwrap_or_default();
     let (mut path, mut rest) = (String::new(), one.as_str());
     while let Some(at) = rest.find(['*', '?']) {

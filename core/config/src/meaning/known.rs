@@ -7,42 +7,10 @@ use phasegate_core::matcher::ToolPattern;
 use phasegate_core::policy::Skill;
 
 /// The names of the tools that agent hosts have.
-const HOST_TOOLS: [&str; 34] = [
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "KillShell",
-    "LS",
-    "LSP",
-    "ListMcpResourcesTool",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Read",
-    "ReadMcpResourceTool",
-    "SendMessage",
-    "Skill",
-    "SlashCommand",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-];
+const HOST_TOOLS: &str = "Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP \
+    ListMcpResourcesTool MultiEdit NotebookEdit NotebookRead PowerShell Read ReadMcpResourceTool SendMessage \
+    Skill SlashCommand Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate TodoWrite ToolSearch \
+    WebFetch WebSearch Write";
 const LABELS: [&str; 5] = ["delegate", "execute", "network", "read", "write"];
 
 /// What is known where a list stands.
@@ -73,19 +41,14 @@ impl<'s> Known<'s> {
     pub(super) fn notes(&self, name: &str) -> bool {
         self.noted.contains(name) || self.prefixes.iter().any(|prefix| name.starts_with(prefix))
     }
-
-    /// What `tools` names, whole names and beginnings.
-    pub(super) fn noted_or_begun(&self) -> impl Iterator<Item = &'s str> {
-        self.noted.iter().copied().chain(self.prefixes.iter().copied())
-    }
 }
 
 /// The names of the tools that agent hosts have.
-pub(super) fn host_tools<'a>() -> impl Iterator<Item = &'a str> {
-    HOST_TOOLS.iter().map(|name| -> &'a str { name })
+pub(super) fn host_tools() -> impl Iterator<Item = &'static str> {
+    HOST_TOOLS.split_whitespace()
 }
 
 /// Whether an agent host has a tool of this name.
 pub(super) fn is_host_tool(name: &str) -> bool {
-    HOST_TOOLS.contains(&name) || !builtin_labels(name).is_empty()
+    host_tools().any(|known| known == name) || !builtin_labels(name).is_empty()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use phasegate_core::matcher::{ServerPattern, ToolPattern, same_server};
 
 use super::known::{Known, host_tools, is_host_tool};
-use super::uses::{Counts, Place, Use};
+use super::uses::{Allowed, Use};
 use crate::input::KnownServers;
 use crate::suggestion::{closest, listed};
 use crate::typo::{Typo, host_typo, typo};
@@ -29,7 +29,7 @@ pub(super) struct Doubt {
 /// What matchers are held against.
 pub(super) struct Names<'b> {
     pub(super) known: Known<'b>,
-    pub(super) counts: Counts<'b>,
+    pub(super) allowed: Allowed<'b>,
     pub(super) servers: &'b [String],
     /// The tools of servers that are known.
     pub(super) tools: &'b KnownServers,
@@ -39,12 +39,11 @@ pub(super) struct Names<'b> {
 
 impl Names<'_> {
     /// Why the matcher probably matches nothing, if so.
-    pub(super) fn doubt(&self, used: &Use<'_>, all: &[Use<'_>]) -> Option<Doubt> {
+    pub(super) fn doubt(&self, used: &Use<'_>) -> Option<Doubt> {
         let by_tool = match &used.matcher.tool {
-            ToolPattern::Any => None,
             ToolPattern::Label(label) => self.label(label),
             ToolPattern::Exact(name) => self.name(name, used),
-            ToolPattern::Prefix(prefix) => self.prefix(prefix, all),
+            ToolPattern::Any | ToolPattern::Prefix(_) => None,
         };
         by_tool.or_else(|| self.server(used))
     }
@@ -99,20 +98,15 @@ impl Names<'_> {
         }
         let hosts = host_tools().filter(|_| on_host).filter_map(|host| Some((host_typo(name, host)?, true, host)));
         let noted = self.known.noted.iter().filter_map(|other| Some((typo(name, other)?, true, *other)));
-        let others = self.counts.misspelt(used.matcher, name);
-        let others = others.filter(|(_, other)| self.more_real(other, name, used.place));
-        let others = others.map(|(found, other)| (found, false, other));
+        let others = self.allowed.misspelt(used.matcher, name).into_iter().map(|(found, other)| (found, false, other));
         let all = hosts.chain(noted).chain(others);
         let best = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)));
         let Some((found, _, meant)) = best else { return self.unknown(name, on_host) };
-        // A host's own tools begin with a capital letter: what else does is none of its own.
-        let like_a_host = is_host_tool(meant) && name.starts_with(char::is_uppercase);
-        let both_real = self.counts.allowed.contains(name) && self.counts.of_name(meant) > 0;
         Some(Doubt {
             message: format!("`{name}` is probably misspelt"),
             meant: Some(meant.to_string()),
             suggestion: format!("did you mean `{meant}`?"),
-            sure: found == Typo::Sure && (like_a_host || !both_real),
+            sure: found == Typo::Sure,
             cause: Some("another tool has nearly the same name"),
             key: Some("tools"),
         })
@@ -146,46 +140,6 @@ impl Names<'_> {
         let tools: Vec<_> = meant.iter().map(of).collect::<Option<_>>()?;
         let tools: BTreeSet<&str> = tools.into_iter().flat_map(|(_, tools)| tools).map(String::as_str).collect();
         (!tools.is_empty()).then_some(tools)
-    }
-
-    /// Whether what the config says elsewhere makes it more probable that `other` is real than that `name` is.
-    fn more_real(&self, other: &str, name: &str, place: Place) -> bool {
-        let counts = &self.counts;
-        let allowed = (counts.allowed.contains(other), counts.allowed.contains(name));
-        match (place.forbids(), allowed) {
-            (_, (false, true)) => false,
-            (false, (true, false)) => true,
-            (true, _) if counts.wanted.contains(other) && !counts.wanted.contains(name) => true,
-            _ => counts.of_name(other) > counts.of_name(name),
-        }
-    }
-
-    /// A beginning that no name here begins with, and that is nearly how one begins.
-    fn prefix(&self, prefix: &str, all: &[Use<'_>]) -> Option<Doubt> {
-        let names = || {
-            let used = all.iter().filter_map(|used| match &used.matcher.tool {
-                ToolPattern::Exact(name) => Some(name.as_str()),
-                ToolPattern::Prefix(other) if other != prefix => Some(other.as_str()),
-                ToolPattern::Prefix(_) | ToolPattern::Any | ToolPattern::Label(_) => None,
-            });
-            used.chain(self.known.noted_or_begun())
-        };
-        let stem = prefix.trim_end_matches('_');
-        if host_tools().chain(names()).any(|name| name.starts_with(stem)) {
-            return None;
-        }
-        let parts = stem.split('_').count();
-        let beginning = |name: &str| name.split('_').take(parts).collect::<Vec<_>>().join("_");
-        let meant = names().map(beginning).filter(|begins| typo(stem, begins) == Some(Typo::Sure)).min()?;
-        let meant = format!("{meant}{}*", if stem == prefix { "" } else { "_" });
-        Some(Doubt {
-            message: format!("`{prefix}*` is probably misspelt"),
-            suggestion: format!("did you mean `{meant}`?"),
-            meant: Some(meant),
-            sure: true,
-            cause: Some("other names here begin nearly so"),
-            key: Some("tools"),
-        })
     }
 }
 

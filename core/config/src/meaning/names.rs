@@ -1,7 +1,5 @@
 //! Names that nothing has: what is lost by them decides whether they are mistakes.
 
-use std::collections::BTreeSet;
-
 use phasegate_core::Code;
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
 use phasegate_core::policy::Skill;
@@ -9,42 +7,32 @@ use phasegate_core::policy::Skill;
 use super::conditions;
 use super::known::Known;
 use super::misspelt::{Doubt, Names};
-use super::uses::{self, Counts, Decides, Place, Use};
+use super::uses::{self, Allowed, Place, Use};
 use crate::build::builder::Built;
 use crate::input::{KnownServers, TOGETHER};
 use crate::node::Span;
 use crate::report::Finding;
 use crate::suggestion::listed;
 
-/// Reports names that nothing has; gives the phases that can never be done because of one. `tools` are those of servers
-/// that are known.
-pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) -> BTreeSet<usize> {
+/// Reports names that nothing has. `tools` are those of servers that are known.
+pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) {
     let skill = &built.skill;
     let all = uses::all(built);
     let names =
-        Names { known: Known::of([skill]), counts: Counts::of(&all), servers: &skill.servers, tools, open: false };
+        Names { known: Known::of([skill]), allowed: Allowed::of(&all), servers: &skill.servers, tools, open: false };
     no_servers(built, findings);
     servers(built, &all, tools, findings);
     conditions::check(&all, skill.compat, findings);
-    let doubts: Vec<(&Use<'_>, Doubt)> =
-        all.iter().filter_map(|used| names.doubt(used, &all).map(|doubt| (used, doubt))).collect();
-    let dead =
-        doubts.iter().filter(|(_, doubt)| doubt.sure && !skill.compat).filter_map(|(used, _)| match used.place {
-            Place::Asked(atom) => Some(atom),
-            Place::Everywhere | Place::Forbidden(_) | Place::Start | Place::Allowed | Place::Except => None,
-        });
-    let (decides, never_done) = uses::decisive(skill, &dead.collect());
-    for (used, doubt) in doubts {
+    for used in &all {
+        let Some(doubt) = names.doubt(used) else { continue };
         let lost = match used.place {
             Place::Allowed | Place::Except => None,
             Place::Start => Some(Lost::Start),
-            Place::Asked(atom) => decides.get(&atom).copied().map(Lost::Condition),
+            Place::Asked => Some(Lost::Condition),
             Place::Everywhere | Place::Forbidden(_) => (!stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden),
         };
-        let finding = finding(&doubt, used.span, lost.filter(|_| doubt.sure && !skill.compat));
-        findings.push(finding);
+        findings.push(finding(&doubt, used.span, lost.filter(|_| doubt.sure && !skill.compat)));
     }
-    never_done
 }
 
 /// Reports names that nothing has in what settings forbid for every one of these skills.
@@ -58,9 +46,9 @@ pub(crate) fn check_settings<'s>(
     conditions::check(&all, false, findings);
     // Settings stand for skills that may come later too, and these may give labels of their own.
     let tools = &KnownServers::default();
-    let names = Names { known: Known::of(skills), counts: Counts::default(), servers: &[], tools, open: true };
+    let names = Names { known: Known::of(skills), allowed: Allowed::default(), servers: &[], tools, open: true };
     for used in &all {
-        let Some(doubt) = names.doubt(used, &all) else { continue };
+        let Some(doubt) = names.doubt(used) else { continue };
         let lost = (doubt.sure && !stands_beside(&doubt, used, &all)).then_some(Lost::Forbidden);
         findings.push(finding(&doubt, used.span, lost));
     }
@@ -72,8 +60,8 @@ enum Lost {
     Forbidden,
     /// Nothing begins.
     Start,
-    /// A condition is decided.
-    Condition(Decides),
+    /// A condition asks in vain.
+    Condition,
 }
 
 /// Whether what was probably meant is forbidden too, so that nothing is lost.
@@ -93,8 +81,7 @@ fn finding(doubt: &Doubt, span: Span, lost: Option<Lost>) -> Finding {
         Lost::Forbidden if doubt.key.is_none() => "a label that no tool has forbids no tool that has labels",
         Lost::Forbidden => "a pattern that matches no call forbids nothing",
         Lost::Start => "a pattern that matches no call begins nothing",
-        Lost::Condition(Decides::Shut) => "no call matches the pattern, so the condition can never hold",
-        Lost::Condition(Decides::Open) => "no call matches the pattern, so the `not` always holds",
+        Lost::Condition => "no call matches the pattern, so the condition asks for it in vain",
     };
     let real = doubt.key.map(|key| format!(" If the name is right, list it under `{key}`")).unwrap_or_default();
     Finding::error(Code::MatcherNeverMatches, span, doubt.message.clone())

@@ -53,7 +53,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
 }
 
 /// For each phase which ones follow it, along the edges.
-fn after(skill: &Skill) -> Vec<Vec<bool>> {
+pub(super) fn after(skill: &Skill) -> Vec<Vec<bool>> {
     let along = |start: usize| {
         let mut seen = vec![false; skill.phases.len()];
         let mut open = vec![start];

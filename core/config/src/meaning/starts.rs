@@ -4,7 +4,7 @@ use phasegate_core::Code;
 use phasegate_core::policy::Start;
 use phasegate_core::tool::only_reads;
 
-use super::sample::Sample;
+use super::cover::labels;
 use crate::build::builder::Built;
 use crate::report::Finding;
 
@@ -14,7 +14,7 @@ pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {
     let before = skill.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
     for (matcher, span) in before.zip(&built.places.start) {
         // What starts a subagent or invokes a skill begins a run, whatever else it does.
-        if matcher.invokes.is_none() && only_reads(&Sample::of(matcher, skill).labels) {
+        if matcher.invokes.is_none() && only_reads(&labels(matcher, skill)) {
             let message = format!("`before: {}` begins nothing", matcher.text);
             findings.push(
                 Finding::warning(Code::MatcherNeverMatches, *span, message)

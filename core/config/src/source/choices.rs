@@ -120,19 +120,6 @@ pub enum UnlistedSource {
     Deny,
 }
 
-/// Who may deactivate the skill before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum LeaveSkillSource {
-    /// The agent, at any time.
-    Agent,
-    /// The agent once the last phase is done; a person at any time.
-    Finished,
-    /// A person only.
-    Human,
-}
-
 /// Who may end the skill before its end, and whether the agent has to finish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -195,16 +182,6 @@ impl From<UnlistedSource> for policy::Unlisted {
             UnlistedSource::Allow => Self::Allow,
             UnlistedSource::ReadOnly => Self::ReadOnly,
             UnlistedSource::Deny => Self::Deny,
-        }
-    }
-}
-
-impl From<LeaveSkillSource> for policy::LeaveSkill {
-    fn from(leave: LeaveSkillSource) -> Self {
-        match leave {
-            LeaveSkillSource::Agent => Self::Agent,
-            LeaveSkillSource::Finished => Self::Finished,
-            LeaveSkillSource::Human => Self::Human,
         }
     }
 }

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::artifact::ArtifactSource;
 use super::choices::{
-    DenialTextSource, FinishSource, FirstPhaseSource, Form, LeaveSkillSource, ModeSource, OnViolationSource,
-    ScopeSource,
+    DenialTextSource, FinishSource, FirstPhaseSource, Form, ModeSource, OnViolationSource, ScopeSource,
 };
 use super::group::GroupSource;
 use super::matcher::{ConditionSource, MatcherSource};
@@ -60,12 +59,6 @@ pub struct SkillSource {
     /// `agent`.
     #[serde(default)]
     pub finish: Option<FinishSource>,
-    /// The former name of `finish`: `agent`, `finished` (`when_done`) or `human` (`person`).
-    #[serde(default)]
-    pub leave_skill: Option<LeaveSkillSource>,
-    /// `true`: only a person may deactivate the skill before its end, whatever `leave_skill` says.
-    #[serde(default)]
-    pub locked: bool,
     /// The MCP servers whose tools a bare name allows.
     #[serde(default)]
     pub servers: Vec<String>,
@@ -84,7 +77,7 @@ pub struct SkillSource {
     /// The calls that every phase forbids.
     #[serde(default)]
     pub forbidden: Vec<MatcherSource>,
-    /// The former name of `forbidden`.
+    /// In the compat form, the calls that every phase forbids; it is `forbidden` in the strict form.
     #[serde(default)]
     pub global_forbidden: Vec<MatcherSource>,
     /// What the first phase has to be. `linear`: it is always entered, and has lines of its own or one run. Anything else is

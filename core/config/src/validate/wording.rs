@@ -55,6 +55,10 @@ fn is_matcher_list(problem: &Problem) -> bool {
     problem.pointer.last().is_some_and(|key| OUTCOMES.contains(&key.as_str()))
 }
 
+/// Keys that have another name by now, with what to write.
+const RENAMED: [(&str, &str); 2] =
+    [("leave_skill", "finish: agent | when_done | person"), ("locked", "finish: person")];
+
 fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
     let span = node.entry(key).map_or(node.span, |entry| entry.key_span);
     if key == "same" && known.iter().any(|known| known == "tool") {
@@ -62,8 +66,11 @@ fn unknown_key(key: &str, known: &[String], node: &Node) -> Finding {
             .suggest("remove the key");
     }
     let known = known.iter().map(String::as_str);
-    Finding::error(Code::ConfigKeyUnknown, span, format!("`{key}` is not a key here"))
-        .suggest(did_you_mean(key, known.clone()).unwrap_or_else(|| format!("the valid keys: {}", listed(known))))
+    let finding = Finding::error(Code::ConfigKeyUnknown, span, format!("`{key}` is not a key here"));
+    if let Some((_, now)) = RENAMED.iter().find(|(former, _)| *former == key) {
+        return finding.suggest(format!("write `{now}`"));
+    }
+    finding.suggest(did_you_mean(key, known.clone()).unwrap_or_else(|| format!("the valid keys: {}", listed(known))))
 }
 
 fn wrong_type(problem: &Problem, kinds: &[String], node: &Node) -> Finding {

@@ -55,7 +55,7 @@ fn mistakes(compiled: &Compiled) -> Vec<(&str, Severity, &str)> {
 
 #[test]
 fn a_higher_level_hides_a_lower_one_and_the_stricter_of_both_counts() {
-    let low = "{skill: a, mode: block, unlisted: deny, global_forbidden: [Write], phases: {low: {allowed: [Read]}}}";
+    let low = "{skill: a, mode: block, unlisted: deny, forbidden: [Write], phases: {low: {allowed: [Read]}}}";
     let high = "{skill: a, mode: warn, unlisted: allow, phases: {high: {allowed: [Read]}}}";
     let compiled = without_mistakes(&[skill("p.yaml", Level::Project, low), skill("u.yaml", Level::User, high)]);
     let [skill] = compiled.policy.skills.as_slice() else { panic!("one skill") };
@@ -67,13 +67,10 @@ fn a_higher_level_hides_a_lower_one_and_the_stricter_of_both_counts() {
 
 #[test]
 fn a_hidden_skill_that_is_locked_stays_locked() {
-    for lock in ["locked: true", "leave_skill: human"] {
-        let low = format!("{{skill: a, {lock}, phases: {{low: {{allowed: [Read]}}}}}}");
-        let high = "{skill: a, leave_skill: agent, phases: {high: {allowed: [Read]}}}";
-        let compiled =
-            without_mistakes(&[skill("p.yaml", Level::Project, &low), skill("m.yaml", Level::Machine, high)]);
-        assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
-    }
+    let low = "{skill: a, finish: person, phases: {low: {allowed: [Read]}}}";
+    let high = "{skill: a, finish: agent, phases: {high: {allowed: [Read]}}}";
+    let compiled = without_mistakes(&[skill("p.yaml", Level::Project, low), skill("m.yaml", Level::Machine, high)]);
+    assert_eq!(compiled.policy.skills[0].leave_skill, LeaveSkill::Human);
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn the_first_published_tables_have_their_known_weaknesses() {
 }
 
 #[test]
-fn the_check_finds_unreachable_phases_where_the_search_does() {
+fn the_search_reaches_no_phase_that_the_check_calls_unreachable() {
     for shipped in shipped() {
         let Some(text) = shipped.compat.filter(|_| shipped.name.starts_with("lsp-")) else { continue };
         let source = SourceFile { path: "x".into(), text: text.into(), level: Level::Project, kind: Kind::Skill };
@@ -203,8 +203,7 @@ fn the_check_finds_unreachable_phases_where_the_search_does() {
         let policy = limited(&format!("{}@compat", shipped.name));
         let reached: BTreeSet<String> =
             searched(&policy).states.iter().map(|(state, _)| run(state).phase.clone()).collect();
-        let all = policy.skills[0].phases.iter().map(|phase| phase.name.clone());
-        assert_eq!(told, all.filter(|name| !reached.contains(name)).collect(), "{}", shipped.name);
+        assert!(told.is_disjoint(&reached), "{}: {told:?}", shipped.name);
     }
 }
 

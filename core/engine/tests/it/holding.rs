@@ -16,7 +16,7 @@ fn lines(tools: &[&str]) -> Value {
 fn phase(name: &str, allowed: &[&str], done: &str, next: Value) -> Value {
     let done = json!({"call": {"atom": 0, "wanted": {"outcome": "ok"}, "matcher": matcher(done)}});
     json!({
-        "name": name, "description": "", "allowed": lines(allowed), "forbidden": [], "requires": null,
+        "name": name, "do": "", "allowed": lines(allowed), "forbidden": [], "requires": null,
         "done_when": done, "optional": "no", "leave": "on_done", "next": next, "back": [],
     })
 }
@@ -103,7 +103,7 @@ impl World {
 
     fn denied_to_b(&mut self) {
         let start = json!({
-            "event": "tool_call", "id": "s", "tool": "Agent", "input": {}, "analysis": {"invokes": {"agent": "t"}},
+            "event": "tool_call", "id": "s", "tool": "Agent", "input": {}, "reading": {"invokes": {"agent": "t"}},
         });
         let calls = ["a", "b", "Edit"].map(|tool| self.call("B", tool, None));
         for denied in calls.into_iter().chain(self.play("B", start)) {

@@ -267,9 +267,9 @@ fn rules_judge_commands_to_the_guard_and_the_end_of_a_turn() {
 /// A policy of one rule and the skill `work`, which may have to be finished.
 fn with_skill(rule: Value, finish: bool) -> Policy {
     let level = json!({"rules": {"default": "permit", "rules": [rule]}});
-    let done = json!({"file": {"path": "notes.md", "is": {"exists": true}}});
+    let done = json!({"fact": {"fact": "file:notes.md", "is": {"exists": true}, "text": "file notes.md exists"}});
     let done_when = if finish { done } else { Value::Null };
-    let phase = json!({"name": "one", "description": "", "allowed": [], "forbidden": [], "requires": null,
+    let phase = json!({"name": "one", "do": "", "allowed": [], "forbidden": [], "requires": null,
         "done_when": done_when, "optional": "no", "leave": "on_call", "next": [], "back": []});
     let skill = json!({"name": "work", "description": "", "version": "w", "seed": false, "mode": "block", "scope": "session",
         "finish_required": finish, "unlisted": "allow", "leave_skill": "agent", "servers": [], "tools": [], "global_forbidden": [],

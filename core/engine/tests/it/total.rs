@@ -26,14 +26,14 @@ fn policy() -> Policy {
             "tools": [{"matcher": matcher("look"), "labels": ["read"], "example": {"path": "a"}}],
             "global_forbidden": [matcher("never")],
             "phases": [
-                {"name": "one", "description": "", "allowed": [matcher("look")], "forbidden": [matcher("Edit")],
+                {"name": "one", "do": "", "allowed": [matcher("look")], "forbidden": [matcher("Edit")],
                  "requires": null, "done_when": call(0, "look", ok.clone()), "optional": "no", "leave": leave,
                  "next": [{"to": 1}, {"to": 2, "early": true, "when": {"approved": "x"}}], "back": []},
-                {"name": "two", "description": "", "allowed": [matcher("Bash")], "forbidden": [],
-                 "requires": null, "done_when": {"any": [call(1, "Bash", ok.clone()), {"file": {"path": "plan.md", "is": {"exists": true}}}]},
-                 "optional": {"when": {"file": {"path": "skip", "is": {"contains": {"text": "x", "at_least": 1, "at_most": 3}}}}},
+                {"name": "two", "do": "", "allowed": [matcher("Bash")], "forbidden": [],
+                 "requires": null, "done_when": {"any": [call(1, "Bash", ok.clone()), {"fact": {"fact": "file:plan.md", "is": {"exists": true}, "text": "file plan.md exists"}}]},
+                 "optional": {"when": {"fact": {"fact": "count:[\"skip\",\"x\"]", "is": {"within": {"at_least": 1, "at_most": 3}}, "text": "x 1 to 3 times"}}},
                  "leave": leave, "next": [{"to": 2}], "back": []},
-                {"name": "three", "description": "", "allowed": [matcher("Edit"), matcher("Write")], "forbidden": [],
+                {"name": "three", "do": "", "allowed": [matcher("Edit"), matcher("Write")], "forbidden": [],
                  "requires": {"not": call(2, "Bash", json!({"outcome": "failed"}))}, "done_when": call(3, "Edit", json!("ended")),
                  "optional": "no", "leave": leave, "next": [], "back": [{"to": 0, "limit": 2, "on_failure": true}, {"to": 1, "limit": 1}]},
             ],
@@ -112,8 +112,8 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn facts() -> impl Strategy<Value = Facts> {
-    let file = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"file": "00"})]);
-    let count = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"count": 2}), json!({"count": 9})]);
+    let file = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"known": "00"})]);
+    let count = prop::sample::select(vec![json!("unknown"), json!("absent"), json!({"known": 2}), json!({"known": 9})]);
     (file, count).prop_map(|(file, count)| {
         let fact = |value| json!({"value": value, "source": "guard"});
         serde_json::from_value(json!({"file:plan.md": fact(file), "count:[\"skip\",\"x\"]": fact(count)})).unwrap()

@@ -19,7 +19,7 @@ fn list(tools: &[&str]) -> Value {
 fn phase(name: &str, allowed: &[&str], forbidden: &[&str], done: Option<&str>, next: Value) -> Value {
     let done = done.map(|tool| json!({"call": {"atom": 0, "wanted": {"outcome": "ok"}, "matcher": matcher(tool)}}));
     json!({
-        "name": name, "description": "", "allowed": list(allowed), "forbidden": list(forbidden), "requires": null,
+        "name": name, "do": "", "allowed": list(allowed), "forbidden": list(forbidden), "requires": null,
         "done_when": done, "optional": "no", "leave": "on_done", "next": next, "back": [],
     })
 }

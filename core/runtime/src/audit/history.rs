@@ -20,8 +20,6 @@ use crate::snapshot::{ProjectSnapshot, SessionChange, SessionSnapshot};
 pub struct Past {
     /// Its number, from 1.
     pub seq: u64,
-    /// The version of its written form.
-    pub version: u32,
     /// The time of the decision, in milliseconds since 1970-01-01 UTC.
     pub time: i64,
     /// The version of phasegate that decided.
@@ -34,7 +32,7 @@ pub struct Past {
     pub facts: Facts,
     /// The answer, if the event asks for one.
     pub decision: Option<Decision>,
-    /// The changes of the engine's state; none in a record of version 1.
+    /// The changes of the engine's state.
     pub changes: Vec<Change>,
     /// What the changes mean.
     pub records: Vec<Record>,
@@ -101,26 +99,21 @@ impl<'a> History<'a> {
     ///
     /// # Errors
     ///
-    /// `state-unreadable`, `state-version`: it does not fit those before, or a newer version wrote it.
+    /// `state-unreadable`, `state-version`: it does not fit those before, or another version wrote it.
     pub fn next_record(&mut self) -> Result<Option<Past>, Problem> {
         let Some(found) = self.scan.next().transpose()? else { return Ok(None) };
-        let journal::Record { version, seq, entry, records, cut, .. } = found;
+        let journal::Record { seq, entry, cut, .. } = found;
         self.before.session.clone_from(&self.after.session);
         if let Some(project) = &mut self.project {
             self.before.project = project.before(&self.session, &entry);
         }
-        if version == 1 {
-            self.after.clone_from(self.scan.state());
-        } else {
-            entry.changes.iter().for_each(|change| self.after.apply(change));
-        }
+        entry.changes.iter().for_each(|change| self.after.apply(change));
         let changes = entry.changes.into_iter().filter_map(|change| match change {
             SessionChange::Engine(change) => Some(change),
             _ => None,
         });
         let mut past = Past {
             seq,
-            version,
             time: entry.time,
             engine: entry.engine,
             policy: entry.policy,
@@ -128,14 +121,12 @@ impl<'a> History<'a> {
             facts: entry.facts,
             decision: entry.decision,
             changes: changes.collect(),
-            records,
+            records: Vec::new(),
             problem: entry.problem,
             project_seq: entry.project_seq,
             cut: Some(cut).filter(|bytes| *bytes > 0),
         };
-        if version > 1 {
-            past.records = self.records_of(&past);
-        }
+        past.records = self.records_of(&past);
         Ok(Some(past))
     }
 

@@ -144,16 +144,11 @@ impl Driver<'_> {
         let Some(before) = before.as_ref().filter(|_| !accepts) else {
             return (before.as_ref() != Some(&now)).then_some(now);
         };
-        let mut told = now.others(before, &taking);
-        // An earlier version kept how much the configs asked for, and not the configs.
-        let unknown = self.loaded.shared.snapshot.accepted.is_none();
-        let less = if unknown { now.less_than(before) } else { Vec::new() };
-        let waits = !less.is_empty();
-        told.extend(less);
+        let told = now.others(before, &taking);
         if !told.is_empty() || !taking.is_empty() {
             now.servers.clone_from(&before.servers);
         }
-        let kept = (now != *before && !waits).then_some(now);
+        let kept = (now != *before).then_some(now);
         if !told.is_empty() {
             self.add_notice(&strength::notice(&told));
         }

@@ -14,7 +14,7 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::Journal;
 use serde_json::{Value, json};
 
-const SKILL: &str = "skill: work\ndescription: Look first.\nmode: MODE\nleave_skill: agent\nphases:\n  look:\n    \
+const SKILL: &str = "skill: work\ndescription: Look first.\nmode: MODE\nfinish: agent\nphases:\n  look:\n    \
                      allowed: [Read]\n    forbidden: [Edit]\n    done_when: { ok: Read }\n  change:\n    allowed: [Edit]\n";
 
 struct World {

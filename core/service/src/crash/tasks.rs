@@ -48,7 +48,7 @@ fn next(world: &World, state: &State) -> Option<[Value; 2]> {
     let writes = |path: &str| {
         let paths = json!([{"written": path, "access": "write"}]);
         let call = json!({
-            "event": "tool_call", "id": id, "tool": "Write", "input": {"file_path": path}, "analysis": {"paths": paths},
+            "event": "tool_call", "id": id, "tool": "Write", "input": {"file_path": path}, "reading": {"paths": paths},
         });
         Some([call, result()])
     };

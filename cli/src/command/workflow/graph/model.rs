@@ -12,7 +12,6 @@ const MAX_WAY_CHARS: usize = 56;
 /// A skill to draw.
 pub(super) struct Graph {
     pub(super) name: String,
-    pub(super) description: String,
     /// Which run stands in it.
     pub(super) run: Option<String>,
     pub(super) phases: Vec<Node>,
@@ -64,7 +63,6 @@ impl Graph {
         });
         Self {
             name: skill.name.clone(),
-            description: skill.description.clone(),
             run: run.map(|run| format!("run {}, {} mode", text(run, "run"), text(run, "mode"))),
             phases: skill.phases.iter().map(boxed).collect(),
             ways: ways.collect(),

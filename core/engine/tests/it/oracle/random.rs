@@ -96,7 +96,7 @@ fn condition(dice: &mut Dice<'_>, atom: &mut u32, depth: usize) -> Value {
             let wanted = wanted[at.saturating_sub(3)].clone();
             json!({"call": {"atom": *atom - 1, "wanted": wanted, "matcher": matcher(dice)}})
         }
-        7 => json!({"file": {"path": "f", "is": {"exists": true}}}),
+        7 => json!({"fact": {"fact": "file:f", "is": {"exists": true}, "text": "file f exists"}}),
         8 => json!({"approved": "go"}),
         9 => json!({"not": condition(dice, atom, depth - 1)}),
         at => {
@@ -147,7 +147,7 @@ fn phase(genes: &[u8; 40], at: usize, number: usize, atom: &mut u32) -> Value {
         }
     }
     json!({
-        "name": format!("p{at}"), "description": "", "allowed": allowed, "forbidden": forbidden,
+        "name": format!("p{at}"), "do": "", "allowed": allowed, "forbidden": forbidden,
         "requires": when(dice, atom, 6), "done_when": done, "optional": optional, "leave": leave,
         "next": next, "back": back,
     })

@@ -1,4 +1,4 @@
-//! Version 2 of the journal: a record holds its changes, and a snapshot from time to time.
+//! The written form of a record, a line of a journal: it holds changes, and a snapshot from time to time.
 
 use std::borrow::Cow;
 
@@ -296,7 +296,7 @@ struct WholeLine<C> {
 ///
 /// # Errors
 ///
-/// The JSON is no record of this version.
+/// The JSON is no record.
 pub fn read<C: for<'de> Deserialize<'de>>(
     json: &[u8],
     context: &mut Context,
@@ -336,7 +336,5 @@ pub fn read<C: for<'de> Deserialize<'de>>(
         problem: line.problem,
         project_seq: context.project_seq,
     };
-    let record =
-        Record { version: 2, seq: line.seq, entry, records: Vec::new(), cut: line.cut, unsealed: line.unsealed };
-    Ok((record, line.state))
+    Ok((Record { seq: line.seq, entry, cut: line.cut, unsealed: line.unsealed }, line.state))
 }
