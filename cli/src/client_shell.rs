@@ -5,6 +5,7 @@
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
 mod say;
+mod client_sockets;
 mod given;
 mod held;
 mod real_shell;
@@ -73,7 +74,8 @@ fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result
     // What is gone since cannot be kept.
     paths.retain(|path| path.exists());
     let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
-    let request = Request { protected: paths, ..Request::new(Level::Protect, command, PathBuf::new()) };
+    let covered = client_sockets::of_clients();
+    let request = Request { protected: paths, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
     run_confined(&request).map(|report| report.status).map_err(|error| error.to_string())
 }
 
@@ -114,9 +116,9 @@ fn told(given: &Given) -> Result<Told, String> {
             return Ok(Told::Bare);
         }
         let outside = Meeting::standing_outside(&locations.state);
-        return Ok(outside.map_or(Told::Bare, |(meeting, one)| {
-            Told::of(without_ticket(&one), Some(one), locations, meeting)
-        }));
+        return Ok(
+            outside.map_or(Told::Bare, |(meeting, one)| Told::of(without_ticket(&one), Some(one), locations, meeting))
+        );
     };
     let (ticket, standing) = (meeting.take(|line| given.is(line)), meeting.standing());
     let ticket = match (ticket, &standing) {

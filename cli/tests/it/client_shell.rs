@@ -145,7 +145,8 @@ phases:
 fn no_program_of_a_line_changes_the_guards_own_files() {
     let Some(world) = world_of("", BUILD) else { return };
     fs::write(world.home().join(".bashrc"), "true\n").unwrap();
-    world.write("evil.txt", "echo x > \"$STATE/x\"; echo x >> ~/.bashrc; mv ~/.local ~/.other; echo y > made; exit 7\n");
+    world
+        .write("evil.txt", "echo x > \"$STATE/x\"; echo x >> ~/.bashrc; mv ~/.local ~/.other; echo y > made; exit 7\n");
     assert_eq!(asked(&world, "c1", "sh evil.txt"), Reply::Silent);
     let text = format!("export STATE={}; {}", world.state().display(), envelope("sh evil.txt"));
     let output = run(&world, &text);

@@ -18,6 +18,8 @@ pub struct Request {
     pub writable: Vec<PathBuf>,
     /// The folders that must not change, at [`Level::Protect`].
     pub protected: Vec<PathBuf>,
+    /// Sockets that the command cannot reach, at [`Level::Protect`].
+    pub covered: Vec<PathBuf>,
     /// Folders in `/tmp` or `/run` that stay in sight, read-only. Everything else there is hidden.
     pub visible: Vec<PathBuf>,
     /// Files that are copied out when the command has ended, at most 64 KiB each: where a shell leaves its folder.
@@ -79,6 +81,7 @@ impl Request {
             overlaid: Vec::new(),
             writable: Vec::new(),
             protected: Vec::new(),
+            covered: Vec::new(),
             visible: Vec::new(),
             returned: Vec::new(),
             caches: Vec::new(),
@@ -107,6 +110,7 @@ impl Request {
             ("overlaid", &self.overlaid),
             ("writable", &self.writable),
             ("protected", &self.protected),
+            ("covered", &self.covered),
             ("visible", &self.visible),
             ("returned", &self.returned),
         ];
@@ -147,6 +151,7 @@ impl Request {
             "overlaid" => self.overlaid.push(path()),
             "writable" => self.writable.push(path()),
             "protected" => self.protected.push(path()),
+            "covered" => self.covered.push(path()),
             "visible" => self.visible.push(path()),
             "returned" => self.returned.push(path()),
             "cache" => self.caches.push(Cache { path: path(), layer: PathBuf::new() }),

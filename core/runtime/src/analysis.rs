@@ -45,6 +45,7 @@ use serde_json::Value;
 use crate::paths::{resolve, shown};
 use crate::protected::Protected;
 
+pub(crate) use client_files::{on_path, own_file};
 pub(crate) use line::{Shell, read_line};
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.

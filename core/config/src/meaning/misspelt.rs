@@ -102,11 +102,13 @@ impl Names<'_> {
         let all = hosts.chain(noted).chain(others);
         let best = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)));
         let Some((found, _, meant)) = best else { return self.unknown(name, on_host) };
+        // A server may have a tool of this name.
+        let of_server = on_host && !self.servers.is_empty() && name.starts_with(char::is_lowercase);
         Some(Doubt {
             message: format!("`{name}` is probably misspelt"),
             meant: Some(meant.to_string()),
             suggestion: format!("did you mean `{meant}`?"),
-            sure: found == Typo::Sure,
+            sure: found == Typo::Sure && !of_server,
             cause: Some("another tool has nearly the same name"),
             key: Some("tools"),
         })

@@ -10,9 +10,12 @@ use rustix::fs::{Access, access};
 use rustix::mount::MountPropagationFlags;
 
 use super::mounts::{self, Opened};
-use super::{capabilities, descriptors, namespaces, seccomp};
+use super::{capabilities, descriptors, namespaces, seccomp, sockets};
 use crate::error::{Error, Result, Step as _};
 use crate::request::Request;
+
+/// Settings that `ssh` only reads if they are root's or the user's own.
+const SETTINGS_OF_SSH: [&str; 2] = ["/etc/ssh/ssh_config.d", "/etc/crypto-policies/back-ends"];
 
 /// Becomes the command. Returns only why it did not.
 pub(super) fn become_command(request: &Request) -> Error {
@@ -32,18 +35,43 @@ pub(super) fn enter(request: &Request) -> Result<()> {
     let protected =
         request.protected.iter().map(|path| fs::canonicalize(path).step(format!("find {}", path.display())));
     let mut protected = protected.collect::<Result<Vec<_>>>()?;
+    let administrates = capabilities::administrates();
+    if administrates {
+        // Settings of the kernel name programs that it starts outside.
+        protected.push(PathBuf::from("/proc/sys"));
+    }
     protected.sort();
     let folder = std::env::current_dir().step("find the current folder")?;
     namespaces::enter(request, CloneFlags::CLONE_NEWNS)?;
     mounts::detach(MountPropagationFlags::DOWNSTREAM)?;
+    if !administrates {
+        SETTINGS_OF_SSH.iter().map(Path::new).filter(|folder| folder.is_dir()).try_for_each(copy_as_own)?;
+    }
     pins(&protected).iter().try_for_each(|pin| hold(pin))?;
     for path in &protected {
         hold(path)?;
         mounts::make_read_only_below(path)?;
     }
+    request
+        .covered
+        .iter()
+        .filter(|path| sockets::is_socket(path))
+        .try_for_each(|path| mounts::bind_file("/dev/null", path))?;
     std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;
     capabilities::give_up(capabilities::PROTECT)?;
     seccomp::install(request)
+}
+
+/// Lays copies of a folder's files over it that belong to the user: those of root seem to be nobody's in a user namespace.
+fn copy_as_own(folder: &Path) -> Result<()> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let texts: Vec<_> = files.filter_map(|file| Some((file.file_name(), fs::read(file.path()).ok()?))).collect();
+    if texts.is_empty() {
+        return Ok(());
+    }
+    mounts::file_system("tmpfs", folder, "mode=0755,size=4m")?;
+    let write = |(name, text): (_, Vec<u8>)| fs::write(folder.join(name), text);
+    texts.into_iter().try_for_each(write).step(format!("copy {}", folder.display()))
 }
 
 /// A mount of a path on itself, so that nobody here can rename or remove it.

@@ -25,6 +25,7 @@ pub(super) fn cover(listed: &str, copied: &dyn Fn(&Path) -> bool) -> Result<()> 
     reachable.into_iter().try_for_each(|path| mounts::bind_file("/dev/null", path))
 }
 
-fn is_socket(path: &Path) -> bool {
+/// Whether a path is a socket's name.
+pub(super) fn is_socket(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
 }

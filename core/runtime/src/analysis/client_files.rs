@@ -69,7 +69,7 @@ impl<'a> ClientFiles<'a> {
 }
 
 /// The file that `PATH` finds by a name.
-pub(super) fn on_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     path_entries().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
@@ -78,7 +78,7 @@ fn by_variable(start: &ClientStart) -> Option<PathBuf> {
 }
 
 /// The path of the file of the client that asks, where the system says it.
-pub(super) fn own_file(clients: &[Client]) -> Option<PathBuf> {
+pub(crate) fn own_file(clients: &[Client]) -> Option<PathBuf> {
     running(clients).map(|(path, _)| path)
 }
 

@@ -1,11 +1,11 @@
 //! The client's shell: whether it can hold a line, what it is told of the lines that were let through, and what came of them.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{PROGRAM, Problem};
 use phasegate_config::Confine;
-use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Verdict, Word};
+use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::Outcome as End;
 use phasegate_core::tool::{BASH, SHELL};
 use phasegate_core::{Code, Effect, Event, EventKind, Outcome, holding};
@@ -13,13 +13,14 @@ use serde_json::Value;
 
 use super::Driver;
 use crate::alarm::{Alarm, Past};
+use crate::analysis::{on_path, own_file};
 use crate::ancestors::own_process;
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
 use crate::snapshot::{NotKept, SessionChange};
 
 /// Programs that run another with the rights of another user, which no program gets that is kept from the guard's files.
-const RAISING: [&str; 5] = ["doas", "pkexec", "run0", "su", "sudo"];
+const RAISING: [&str; 4] = ["doas", "pkexec", "su", "sudo"];
 
 impl Driver<'_> {
     /// Notes whether the client of this frame says that this program is its shell.
@@ -127,20 +128,25 @@ impl Driver<'_> {
         )
     }
 
-    /// Whether a line runs as without a guard, because its text says all that it does. Each command only reads, or needs what
-    /// no line has that is kept from the guard's files: the rights of another user, keys, the guard's state.
+    /// Whether a line runs as without a guard: each of its commands needs what no line has that is kept from the guard's
+    /// files, the rights of another user or the guard's state, and is surely the program for that.
     fn may_run_bare(&self, analysis: &CallAnalysis) -> bool {
         let clients = &self.runtime.platforms.places().clients;
-        let starts_client = |name: &str| clients.iter().any(|client| client.program.names.contains(&name));
         let is_named = |command: &SimpleCommand, named: &dyn Fn(&str) -> bool| {
             matches!(command.words.first(), Some(Word::Known(name)) if named(name)) && command.assignments.is_empty()
         };
+        let own = |name: &str| {
+            name == PROGRAM && std::env::current_exe().is_ok_and(|own| found(name) == own.canonicalize().ok())
+        };
+        let client = |name: &str| {
+            let asks = own_file(clients).and_then(|file| file.canonicalize().ok());
+            clients.iter().any(|client| client.program.names.contains(&name)) && asks.is_some() && found(name) == asks
+        };
+        let raises = |name: &str| RAISING.contains(&name) && found(name).is_some_and(|file| has_owners_rights(&file));
         let commands = &analysis.commands;
-        let raised = || commands.iter().filter(|command| is_named(command, &|name| RAISING.contains(&name)));
+        let raised = || commands.iter().filter(|command| is_named(command, &raises));
         let seen = |command: &SimpleCommand| {
-            command.verdict == Verdict::Read
-                || (command.network && matches!(command.verdict, Verdict::Write | Verdict::Send))
-                || is_named(command, &|name| name == PROGRAM || starts_client(name))
+            is_named(command, &|name| own(name) || client(name))
                 || raised().any(|outer| outer.span.0 <= command.span.0 && command.span.1 <= outer.span.1)
         };
         !commands.is_empty() && commands.iter().all(seen)
@@ -180,6 +186,25 @@ impl Driver<'_> {
             self.keep(vec![Alarm::new(&self.session, Past::NotHeld, id)]);
         }
     }
+}
+
+/// The file that `PATH` finds by a name, without links.
+fn found(name: &str) -> Option<PathBuf> {
+    on_path(name)?.canonicalize().ok()
+}
+
+/// Whether a program runs with the rights of root, whoever starts it. Nobody else can make such a file.
+#[cfg(unix)]
+fn has_owners_rights(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    const SET_USER_ID: u32 = 0o4000;
+    let own = std::fs::metadata("/proc/self").map(|data| data.uid()).unwrap_or_default();
+    own != 0 && file.metadata().is_ok_and(|data| data.uid() == 0 && data.mode() & SET_USER_ID != 0)
+}
+
+#[cfg(not(unix))]
+fn has_owners_rights(_: &Path) -> bool {
+    false
 }
 
 /// What cannot be noted is logged: then no line is let through to be held.
