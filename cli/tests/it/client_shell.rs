@@ -156,3 +156,23 @@ fn no_program_of_a_line_changes_the_guards_own_files() {
     assert!(world.root().join("made").exists() && !world.state().join("x").exists());
     assert!(!world.home().join(".other").exists());
 }
+
+#[test]
+fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
+    let Some(world) = world_of("", BUILD) else { return };
+    let folder = world.home().join("socks");
+    fs::create_dir(&folder).unwrap();
+    let sockets = ["own", "beside"].map(|name| folder.join(name));
+    let listeners = sockets.clone().map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
+    let speaks = format!(
+        "import socket, sys\nfor p in {sockets:?}:\n  s = socket.socket(socket.AF_UNIX)\n  try:\n    s.connect(p)\n  except OSError as e:\n    print(e.errno)\n"
+    );
+    world.write("speak.txt", &speaks);
+    let bare = Command::new("python3").arg("speak.txt").current_dir(world.root()).output().unwrap();
+    assert_eq!(told(&bare), "", "it would be reached");
+    assert!(bare.stdout.is_empty());
+    assert_eq!(asked(&world, "c1", "python3 speak.txt"), Reply::Silent);
+    let output = run(&world, &envelope("python3 speak.txt"));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "111\n111\n", "refused: {}", told(&output));
+    drop(listeners);
+}
