@@ -102,8 +102,9 @@ impl Names<'_> {
         let all = hosts.chain(noted).chain(others);
         let best = all.max_by_key(|(found, known, other)| (*found, *known, std::cmp::Reverse(*other)));
         let Some((found, _, meant)) = best else { return self.unknown(name, on_host) };
-        // A server may have a tool of this name.
-        let of_server = on_host && !self.servers.is_empty() && name.starts_with(char::is_lowercase);
+        // Where a list allows it, a server of the skill may have a tool of this name.
+        let of_server =
+            on_host && !self.servers.is_empty() && name.starts_with(char::is_lowercase) && self.allowed.names(name);
         Some(Doubt {
             message: format!("`{name}` is probably misspelt"),
             meant: Some(meant.to_string()),

@@ -104,10 +104,15 @@ impl<'b> Allowed<'b> {
         Self(named.collect())
     }
 
+    /// Whether a list allows a tool of this name.
+    pub(super) fn names(&self, name: &str) -> bool {
+        self.0.keys().any(|(known, _)| *known == name)
+    }
+
     /// Those that a name is probably a misspelling of, which no list allows itself, and that may mean a tool of the same
     /// server as the matcher.
     pub(super) fn misspelt(&self, matcher: &Matcher, name: &str) -> Vec<(Typo, &'b str)> {
-        if self.0.keys().any(|(known, _)| *known == name) {
+        if self.names(name) {
             return Vec::new();
         }
         let (wanted, own) = (server_of(matcher), Name::of(name));
