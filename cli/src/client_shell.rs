@@ -86,7 +86,7 @@ enum Told {
     /// So that it cannot change these paths.
     Protected(Vec<PathBuf>),
     /// So that nothing of it stays.
-    Held { ticket: Ticket, locations: Locations, meeting: Meeting },
+    Held { ticket: Box<Ticket>, locations: Box<Locations>, meeting: Meeting },
 }
 
 impl Told {
@@ -94,7 +94,9 @@ impl Told {
     fn of(ticket: Ticket, standing: Option<Standing>, locations: Locations, meeting: Meeting) -> Self {
         let paths = standing.map(|standing| standing.protected).unwrap_or_default();
         match ticket {
-            Ticket { confined: Some(_), .. } => Self::Held { ticket, locations, meeting },
+            Ticket { confined: Some(_), .. } => {
+                Self::Held { ticket: Box::new(ticket), locations: Box::new(locations), meeting }
+            }
             Ticket { bare: false, .. } if !paths.is_empty() => Self::Protected(paths),
             _ => Self::Bare,
         }

@@ -105,7 +105,7 @@ impl Driver<'_> {
         let protected = self.protected_from(&meeting, &mark, event);
         let stands = confined.is_some() || !protected.is_empty();
         let root = self.project.root.clone();
-        let standing = stands.then(|| Standing { root, namespace, confined, protected });
+        let standing = stands.then_some(Standing { root, namespace, confined, protected });
         let told =
             meeting.stand(&self.session, standing.as_ref()).and_then(|()| self.leave_ticket(&meeting, event, outcome));
         let Err(error) = told else { return Ok(()) };
