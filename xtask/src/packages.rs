@@ -37,7 +37,8 @@ pub(crate) fn run(args: &Args) -> Result {
     for package in &packages {
         let archive = target().join(format!("package/{}.crate", package.file()));
         std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
-        run_command(std::process::Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&folder))?;
+        // Files as new as they are: the archive gives all of them one old time, and cargo would take what it built before.
+        run_command(std::process::Command::new("tar").arg("-xzmf").arg(&archive).arg("-C").arg(&folder))?;
         write(&folder.join(package.user()).join("Cargo.toml"), &package.manifest())?;
         write(&folder.join(package.user()).join("src/lib.rs"), "")?;
     }
