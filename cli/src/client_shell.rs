@@ -5,7 +5,6 @@
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
 mod say;
-mod client_sockets;
 mod given;
 mod held;
 mod real_shell;
@@ -19,6 +18,7 @@ use phasegate_confine::{Level, Request, run as run_confined};
 use phasegate_core::Confined;
 use phasegate_runtime::ancestors::Process;
 use phasegate_runtime::client_shell::{ARGUMENT, Meeting, NAMES, Standing, Ticket};
+use phasegate_runtime::connections::sockets_of_clients;
 use phasegate_runtime::{Locations, Project};
 
 use self::given::Given;
@@ -74,7 +74,7 @@ fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result
     // What is gone since cannot be kept.
     paths.retain(|path| path.exists());
     let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
-    let covered = client_sockets::of_clients();
+    let covered = sockets_of_clients();
     let request = Request { protected: paths, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
     run_confined(&request).map(|report| report.status).map_err(|error| error.to_string())
 }

@@ -14,7 +14,7 @@ pub(crate) mod new_content;
 mod matched;
 mod may_run;
 mod no_index;
-mod guard_program;
+mod guard_commands;
 mod guarded;
 mod unread;
 mod in_part;

@@ -25,7 +25,7 @@ use crate::project::session_key;
 /// The names under which this program is a shell.
 pub const NAMES: [&str; 2] = ["bash", "zsh"];
 /// How far above a shell its client is looked for.
-const MAX_ABOVE: usize = 8;
+pub(crate) const MAX_ABOVE: usize = 8;
 /// The most tickets that wait for one client.
 const MAX_TICKETS: usize = 128;
 /// How old the note that a session stands somewhere may be before it is written again.

@@ -1,22 +1,58 @@
-//! Which process is at the other end of a connection on this machine. Read from `/proc`, so on Linux only.
+//! Sockets on this machine: which process is at the other end of a connection, and which names the programs above listen at.
+//! Read from `/proc`, so on Linux only.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::ancestors::Process;
+use crate::ancestors::{Process, own_ancestors};
+use crate::client_shell::MAX_ABOVE;
+
+/// Folders in which sockets of any program lie.
+const SHARED: [&str; 4] = ["/", "/tmp", "/run", "/var/run"];
 
 /// The process that holds the end `theirs` of the TCP connection whose other end is `ours`; of several, the one that was
 /// started first. `None` where none is seen: it runs elsewhere, as another user, or the system does not show it.
 #[must_use]
 pub fn process_behind(theirs: SocketAddr, ours: SocketAddr) -> Option<Process> {
-    let socket = format!("socket:[{}]", inode(theirs, ours)?);
+    let socket = inode(theirs, ours)?;
     let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let holds = |pid: &u32| {
-        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        open.into_iter().any(|fd| fs::read_link(fd.path()).is_ok_and(|link| link == Path::new(&socket)))
-    };
+    let holds = |pid: &u32| sockets_of(*pid).any(|open| open == socket);
     processes.filter(holds).filter_map(Process::of).min_by_key(|process| process.1)
+}
+
+/// The sockets with a name that the programs above this one have open, and those beside them, which other sessions of a
+/// client have: who reaches one may speak to the client as its person does.
+#[must_use]
+pub fn sockets_of_clients() -> Vec<PathBuf> {
+    let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
+    let named: Vec<(&str, &Path)> = text.lines().filter_map(named_socket).collect();
+    let own: BTreeSet<String> =
+        own_ancestors().into_iter().take(MAX_ABOVE).flat_map(|process| sockets_of(process.0)).collect();
+    let above: Vec<&Path> = named.iter().filter(|(inode, _)| own.contains(*inode)).map(|(_, path)| *path).collect();
+    let folders: BTreeSet<&Path> = above.iter().filter_map(|path| own_folder(path)).collect();
+    let counts = |path: &&Path| above.contains(path) || own_folder(path).is_some_and(|at| folders.contains(at));
+    let found: BTreeSet<&Path> = named.iter().map(|(_, path)| *path).filter(counts).collect();
+    found.into_iter().map(Path::to_owned).collect()
+}
+
+/// The folder of a socket, where that is not one for any program's.
+fn own_folder(path: &Path) -> Option<&Path> {
+    path.parent().filter(|folder| !SHARED.iter().any(|shared| *folder == Path::new(shared)))
+}
+
+/// The number and the path of a row `Num RefCount Protocol Flags Type St Inode Path`: only a path begins with a slash.
+fn named_socket(row: &str) -> Option<(&str, &Path)> {
+    let path = row.get(row.find(" /")?.saturating_add(1)..)?;
+    Some((row.split_whitespace().nth(6)?, Path::new(path)))
+}
+
+/// The numbers of the sockets that a process has open.
+fn sockets_of(pid: u32) -> impl Iterator<Item = String> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let links = open.filter_map(|descriptor| fs::read_link(descriptor.path()).ok());
+    links.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
 }
 
 /// The number of the socket with these ends.

@@ -50,8 +50,8 @@ pub struct SettingsSource {
     /// `false`: files of the checkout may name programs that no person chose. `git status`, `cargo metadata` and other
     /// commands that obey such files are then not `read`, and a file's name may look like an option.
     pub trust_repository: Option<bool>,
-    /// Whether lines of a phase that only reads run so that nothing of them stays: `off`, or `auto`, where the client's
-    /// shell and the system can.
+    /// Whether lines of a phase that only reads run so that nothing of them stays, and all lines so that the guard's own files
+    /// stay: `off`, or `auto`, where the client's shell and the system can.
     pub confine: Option<Confine>,
     /// What agents may register about the commands of programs.
     pub safety: SafetySource,

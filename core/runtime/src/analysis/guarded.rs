@@ -64,7 +64,7 @@ impl Place<'_> {
         found.extend(self.clients(judged));
         found.extend(self.within(judged, line));
         found.extend(self.named(judged));
-        found.extend(self.guard_program(judged));
+        found.extend(self.guard_commands(judged));
         found.extend(self.spoken_of(judged, line));
         found
     }

@@ -120,7 +120,8 @@ impl Driver<'_> {
         if over || mark.unprotected.is_some() || !self.is_closed() {
             return Vec::new();
         }
-        let looks = matches!(event.kind, EventKind::ToolCall { .. } | EventKind::SessionStart { .. });
+        // Only a line that is about to run needs them as they are now.
+        let looks = is_shell_line(event) || matches!(event.kind, EventKind::SessionStart { .. });
         let before = if looks { None } else { meeting.standing_of(&self.session) };
         before.map_or_else(
             || self.runtime.protected(Some(&self.project.root), &[]).outside_the_project(),
@@ -133,7 +134,10 @@ impl Driver<'_> {
     fn may_run_bare(&self, analysis: &CallAnalysis) -> bool {
         let clients = &self.runtime.platforms.places().clients;
         let is_named = |command: &SimpleCommand, named: &dyn Fn(&str) -> bool| {
-            matches!(command.words.first(), Some(Word::Known(name)) if named(name)) && command.assignments.is_empty()
+            let is_seen = |(_, target): &(String, Word)| matches!(target, Word::Known(_));
+            matches!(command.words.first(), Some(Word::Known(name)) if named(name))
+                && command.assignments.is_empty()
+                && command.redirections.iter().all(is_seen)
         };
         let own = |name: &str| {
             name == PROGRAM && std::env::current_exe().is_ok_and(|own| found(name) == own.canonicalize().ok())

@@ -20,7 +20,7 @@ const PERSONS: [&[&str]; 5] = [
 const ONLY_SHOWS: [&str; 4] = ["--dry-run", "--help", "--print", "-h"];
 impl Place<'_> {
     /// By the guard's own commands in a line.
-    pub(super) fn guard_program(&self, judged: &Judgement) -> Option<Guarded> {
+    pub(super) fn guard_commands(&self, judged: &Judgement) -> Option<Guarded> {
         let command = judged.parts.iter().find_map(|part| self.for_a_person(part))?;
         Some(Guarded { part: Kind::Command, path: command })
     }
