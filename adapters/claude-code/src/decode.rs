@@ -334,7 +334,11 @@ fn subagent_stop(agent: wire::Subagent, can_hold: bool) -> EventKind {
 }
 
 fn config_change(change: wire::ConfigChange) -> EventKind {
-    EventKind::ConfigChanged { path: change.file_path.unwrap_or(change.source), unguarded: None }
+    EventKind::ConfigChanged {
+        path: change.file_path.unwrap_or(change.source),
+        unguarded: None,
+        unaccepted: Vec::new(),
+    }
 }
 
 fn display(piece: wire::MessageDisplay) -> EventKind {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{SKILL, World};
+use crate::support::{Reply, SKILL, World, denied, reply};
 
 const CONFIG: &str = ".phasegate/config.yaml";
 const CAREFUL: &str = ".phasegate/skills/careful.yaml";
@@ -69,4 +69,34 @@ fn the_agent_cannot_accept_it() {
     world.call("first", "t1", "Bash", json!({"command": "phasegate reload"}));
     assert_ne!(world.phasegate(&["reload"]).output().unwrap().status.code(), Some(0));
     assert!(told(&world, "second").contains("block mode is gone"));
+}
+
+/// Claude Code takes changed settings up at once, and starts their hooks outside of every call.
+#[test]
+fn settings_that_nobody_accepted_are_not_taken_up_and_told_at_each_start() {
+    let world = World::guarded("block");
+    world.run(&["init", "claude-code"], 0);
+    assert_eq!(told(&world, "first"), "");
+    let local = ".claude/settings.local.json";
+    let changed = || world.frame("first", "ConfigChange", json!({"source": "local_settings", "file_path": "x"}));
+    let hook = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "evil"}]}]}}).to_string();
+    for text in [hook.as_str(), "{\"env\": {\"LD_PRELOAD\": \"x\"}}", "{\"statusLine\": {\"command\": \"x\"}}"] {
+        world.write(local, text);
+        let text = denied(&changed(), "settings-not-accepted");
+        assert!(text.contains(local), "{text}");
+    }
+    // Another file's harmless change would have the client read this one, too.
+    let settings = std::fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
+    world.write(".claude/settings.json", &settings.replacen('{', "{\"model\": \"x\",", 1));
+    denied(&changed(), "settings-not-accepted");
+    world.write(local, "{\"permissions\": {\"allow\": [\"Read\"]}}");
+    assert_eq!(reply(&changed()), Reply::Silent, "the client writes what its user answers");
+    world.write(local, &hook);
+    for session in ["second", "third"] {
+        let told = told(&world, session);
+        assert!(told.contains("settings `.claude/settings.local.json`, which name what it starts, is new"), "{told}");
+    }
+    assert!(doctor(&world).contains(local));
+    assert!(world.run(&["reload"], 0).contains(local));
+    assert_eq!((told(&world, "fourth").as_str(), reply(&changed())), ("", Reply::Silent));
 }

@@ -139,6 +139,9 @@ codes! {
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";
+    SettingsNotAccepted = "settings-not-accepted", Protection,
+        "settings of the client in the project changed, and what they have it start is nothing that a person accepted: the running client does not take them up",
+        "the user looks at them and accepts them: `/phasegate reload`, or `phasegate reload` in a terminal; saved once more, or in a new session, they are in force";
     ForbiddenChange = "forbidden-change", Protection,
         "a call changed a file that the current phase or the guard forbids to change, and the file is not as it was: until then only calls pass that read or that put it back",
         "run `phasegate restore`, or undo the change in these files alone; if the change is meant, ask the user to accept it with `phasegate restore --keep`";
@@ -190,6 +193,9 @@ codes! {
     EventUnknown = "event-unknown", Fault,
         "the platform sent an event that this adapter does not know",
         "tell the user, who updates phasegate or takes the event out of the platform's hook settings";
+    NotConfined = "not-confined", Fault,
+        "the config requires that the kernel holds shell lines (`confine: required`), and it does not hold them here",
+        "use the file tools; the user finds with `phasegate doctor` what is missing, or sets `confine: auto`";
     PolicyMissing = "policy-missing", Fault,
         "this project is guarded, but its config or the policy of a live run is missing",
         "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";

@@ -36,6 +36,11 @@ pub enum DenialKind {
         /// Why the guard would be gone.
         why: String,
     },
+    /// A change of the platform's settings would have it start what no person accepted.
+    SettingsNotAccepted {
+        /// The settings files.
+        files: Vec<String>,
+    },
     /// A call changed files that it might not, and they are not as they were.
     Changed(Box<Changed>),
     /// A server's description of a tool changed since it was first seen.

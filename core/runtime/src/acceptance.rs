@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::accepted::Choice;
 use crate::alarm::{Alarm, add};
+use crate::client_settings;
 use crate::deadline::{Deadline, LIMIT};
 use crate::guard_file::GuardFile;
 use crate::modules::Search;
@@ -31,10 +32,11 @@ impl Runtime {
         Strength::of(ready, Some(self.started(project, kept, from)))
     }
 
-    /// The servers and modules of the clients, each with its digest.
+    /// The servers, settings and modules of the clients, each with its digest.
     fn started(&self, project: &Project, kept: &ProjectSnapshot, from: &Path) -> BTreeMap<String, String> {
         let (places, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
         let mut all = definitions(places, home, root);
+        all.extend(client_settings::definitions(places, root));
         all.extend(Search { home, root, from, known: kept.known_modules() }.definitions(places));
         all
     }

@@ -15,6 +15,7 @@ pub(crate) mod directory_snapshot;
 
 use std::path::PathBuf;
 
+pub(crate) use self::content::digest;
 use crate::project::Project;
 
 /// The most files that are watched in a session.

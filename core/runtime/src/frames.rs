@@ -342,6 +342,7 @@ pub fn decide(
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
         hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);
         driver.loaded.own.change(SessionChange::Unwired(unwired));
+        driver.note_unaccepted(&mut event);
         if let Some(message) = opened.message() {
             driver.look(adapter, message, &mut event);
         }

@@ -29,6 +29,7 @@ pub mod client_shell;
 mod sender;
 pub mod connections;
 pub mod servers;
+mod client_settings;
 mod modules;
 pub mod strength;
 pub mod difference;

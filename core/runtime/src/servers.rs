@@ -11,7 +11,7 @@ use crate::bounds::{self, MAX_FILE_BYTES};
 use crate::platforms::PlatformPlaces;
 
 /// Under which keys settings define servers.
-const LISTS: [&str; 3] = ["mcpServers", "mcp", "servers"];
+pub(crate) const LISTS: [&str; 3] = ["mcpServers", "mcp", "servers"];
 /// What says which program a server is and where it is: the rest of a definition changes nothing of that.
 pub(crate) const MEANT: [&str; 10] =
     ["command", "args", "env", "environment", "cwd", "url", "serverUrl", "httpUrl", "headers", "transport"];

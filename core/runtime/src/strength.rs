@@ -7,6 +7,7 @@ use phasegate_core::policy::{Approve, LeaveSkill, Mode, OnViolation, Skill, Unli
 use phasegate_store::digest::sha256_hex;
 use serde::{Deserialize, Serialize};
 
+use crate::client_settings;
 use crate::modules;
 use crate::policy_store::Ready;
 use crate::servers;
@@ -32,8 +33,9 @@ pub struct Strength {
     /// Whether calls that only read are approved, so that the user is not asked about them.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub approves_reads: bool,
-    /// The MCP servers that the clients' settings define, each with the digest of how it is started, and by their folders the
-    /// modules that the clients load, each with that of its content; absent where that was not looked at yet.
+    /// The MCP servers that the clients' settings define, each with the digest of how it is started; by their files the
+    /// project's settings, and by their folders the modules that the clients load, each with that of its content. Absent where
+    /// that was not looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub servers: Option<BTreeMap<String, String>>,
 }
@@ -139,14 +141,18 @@ impl Strength {
         more
     }
 
-    /// What a person is told of servers and modules that are not as they were `before`, without some, each as a fragment.
+    /// What a person is told of servers, settings and modules that are not as they were `before`, without some, each as a fragment.
     #[must_use]
     pub fn others(&self, before: &Self, without: &BTreeSet<String>) -> Vec<String> {
-        let told = |(name, is_new)| if is_module(name) { modules::notice } else { servers::notice }(name, is_new);
+        let told = |(name, is_new)| match client_settings::file(name) {
+            Some(file) => client_settings::notice(file, is_new),
+            None if is_module(name) => modules::notice(name, is_new),
+            None => servers::notice(name, is_new),
+        };
         self.unproven(before).filter(|(name, _)| !without.contains(*name)).map(told).collect()
     }
 
-    /// The servers and modules that are not as they were `before`, and whether they are new.
+    /// The servers, settings and modules that are not as they were `before`, and whether they are new.
     pub(crate) fn unproven<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (&'a str, bool)> {
         let both = self.servers.as_ref().zip(before.servers.as_ref());
         both.into_iter().flat_map(|(now, known)| {

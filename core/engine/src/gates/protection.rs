@@ -2,7 +2,7 @@
 //!
 //! The call analysis lists the protected paths that a call would change.
 
-use alloc::string::ToString as _;
+use alloc::string::{String, ToString as _};
 
 use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind};
@@ -24,9 +24,16 @@ pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> 
 }
 
 /// The denial of a change of the platform's settings that would take the guard away.
-pub(crate) fn guard_removed(policy: &Policy, state: &State, path: &str, why: &str) -> Denial {
-    let kind = DenialKind::GuardRemoved { path: path.to_string(), why: why.to_string() };
-    Denial::new(kind, effect(blocks(policy, state)))
+pub(crate) fn settings_changed(
+    policy: &Policy,
+    state: &State,
+    path: &str,
+    unguarded: Option<&str>,
+    unaccepted: &[String],
+) -> Option<Denial> {
+    let gone = unguarded.map(|why| DenialKind::GuardRemoved { path: path.to_string(), why: why.to_string() });
+    let others = || (!unaccepted.is_empty()).then(|| DenialKind::SettingsNotAccepted { files: unaccepted.to_vec() });
+    gone.or_else(others).map(|kind| Denial::new(kind, effect(blocks(policy, state))))
 }
 
 fn effect(blocks: bool) -> Effect {

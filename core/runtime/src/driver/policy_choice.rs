@@ -13,6 +13,7 @@ use super::Driver;
 use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};
 use crate::alarm::{Alarm, Past};
 use crate::awake::may_be_strict;
+use crate::client_settings;
 use crate::failure_mode::{of_configs, of_mode};
 use crate::integrity;
 use crate::modules::takes_calls;
@@ -136,8 +137,10 @@ impl Driver<'_> {
         let from = event.cwd.as_ref().map_or(self.project.root.as_path(), Path::new);
         let (mut now, before) = (self.runtime.strength(&self.project, ready, kept, from), kept.strength.clone());
         let other = before.iter().flat_map(|before| now.unproven(before)).map(|(name, _)| name.to_owned());
-        let (modules, servers): (BTreeSet<_>, _) = other.filter(|_| !accepts).partition(|name| is_module(name));
-        self.loaded.own.change(SessionChange::Unproven(servers));
+        let (modules, servers): (BTreeSet<_>, BTreeSet<_>) =
+            other.filter(|_| !accepts).partition(|name| is_module(name));
+        let servers = servers.into_iter().filter(|name: &String| client_settings::file(name).is_none());
+        self.loaded.own.change(SessionChange::Unproven(servers.collect()));
         let places = self.runtime.platforms.places();
         let taking: BTreeSet<_> = modules.into_iter().filter(|folder| takes_calls(places, Path::new(folder))).collect();
         self.keep(taking.iter().map(|folder| Alarm::new(&self.session, Past::Module, folder)).collect());
@@ -153,6 +156,19 @@ impl Driver<'_> {
             self.add_notice(&strength::notice(&told));
         }
         kept
+    }
+
+    /// Says in an event of changed settings which of them say what no person accepted: the client would start it at once.
+    pub(crate) fn note_unaccepted(&self, event: &mut Event) {
+        let (EventKind::ConfigChanged { unaccepted, .. }, Some(before)) =
+            (&mut event.kind, &self.loaded.shared.snapshot.strength)
+        else {
+            return;
+        };
+        let now = client_settings::definitions(self.runtime.platforms.places(), &self.project.root);
+        let now = Strength { servers: Some(now), ..before.clone() };
+        let others = now.unproven(before).filter_map(|(name, _)| client_settings::file(name));
+        *unaccepted = others.map(str::to_owned).collect();
     }
 
     /// From now on the session uses the current configs.
