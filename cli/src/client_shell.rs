@@ -71,7 +71,7 @@ fn bare(shell: &Path, args: &[OsString]) -> u8 {
 ///
 /// Nothing has run, and why.
 fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result<u8, String> {
-    // What is gone since cannot be kept.
+    // What is not there cannot be kept.
     paths.retain(|path| path.exists());
     let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
     let covered = sockets_of_clients();

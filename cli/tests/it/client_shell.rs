@@ -176,3 +176,66 @@ fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "111\n111\n", "refused: {}", told(&output));
     drop(listeners);
 }
+
+#[test]
+fn what_a_repository_names_for_git_to_run_is_held_too() {
+    let Some(world) = world("") else { return };
+    let git = |args: &[&str]| {
+        let done = Command::new("git").args(args).current_dir(world.root()).env("HOME", world.home()).output().unwrap();
+        assert!(done.status.success(), "{}", told(&done));
+    };
+    git(&["init", "-q"]);
+    world.write("monitor.sh", "#!/bin/sh\necho x >> spoiled\n");
+    git(&["config", "core.fsmonitor", "sh monitor.sh"]);
+    git(&["status", "--short"]);
+    assert!(world.root().join("spoiled").exists(), "git runs it");
+    fs::remove_file(world.root().join("spoiled")).unwrap();
+    assert_eq!(asked(&world, "c1", "git status --short"), Reply::Silent);
+    let output = run(&world, &envelope("git status --short"));
+    assert!(told(&output).contains("not kept: A spoiled"), "{}", told(&output));
+    assert!(!world.root().join("spoiled").exists());
+    // Without such a name nothing is said.
+    git(&["config", "--unset", "core.fsmonitor"]);
+    assert_eq!(asked(&world, "c2", "git status --short"), Reply::Silent);
+    assert_eq!(run(&world, &envelope("git status --short")).status.code(), Some(0));
+}
+
+#[test]
+fn the_clients_record_and_links_among_the_dotfiles_stay() {
+    let Some(world) = world_of("", BUILD) else { return };
+    let record = world.home().join(".claude/projects/p/s2.jsonl");
+    fs::create_dir_all(record.parent().unwrap()).unwrap();
+    fs::write(&record, "").unwrap();
+    fs::create_dir(world.home().join("dot")).unwrap();
+    fs::write(world.home().join("dot/zshrc"), "true\n").unwrap();
+    std::os::unix::fs::symlink("dot/zshrc", world.home().join(".zshrc")).unwrap();
+    world.frame("s2", "SessionStart", json!({"source": "startup", "transcript_path": record}));
+    world.write(
+        "evil.txt",
+        &format!(
+            "ln -sf ~/.bashrc {0}; rm -f {0}; echo x > other; mv -f other ~/.zshrc; mv ~/dot ~/dot2; true\n",
+            record.display()
+        ),
+    );
+    let call = json!({
+        "transcript_path": record, "tool_name": "Bash", "tool_input": {"command": "sh evil.txt"}, "tool_use_id": "c1",
+    });
+    assert_eq!(reply(&world.frame("s2", "PreToolUse", call)), Reply::Silent);
+    let output = run(&world, &envelope("sh evil.txt"));
+    assert!(record.symlink_metadata().is_ok_and(|data| data.is_file()), "{}", told(&output));
+    assert!(world.home().join(".zshrc").is_symlink() && world.home().join("dot/zshrc").exists(), "{}", told(&output));
+}
+
+#[test]
+fn a_config_can_require_that_lines_are_held() {
+    let Some(world) = world_of("confine: required\n", BUILD) else { return };
+    assert_eq!(asked(&world, "c1", "make"), Reply::Silent);
+    // Another client, whose shell this program is not.
+    fs::remove_file(world.shell()).unwrap();
+    world.start("s2");
+    let asks = |id: &str, line: &str| reply(&world.call("s2", id, "Bash", json!({"command": line})));
+    fs::remove_dir_all(world.state().join("shells")).unwrap();
+    let Reply::Denied(why) = asks("c1", "make") else { panic!("not denied") };
+    assert!(why.contains("not-confined") && why.contains("phasegate init"), "{why}");
+    assert_eq!(asks("c2", "ls"), Reply::Silent);
+}

@@ -13,6 +13,8 @@ pub enum Confine {
     /// Lines run so where the system can hold them, and elsewhere as with `off`.
     #[default]
     Auto,
+    /// As with `auto`; and where the system cannot hold lines, only those run that are known to read.
+    Required,
 }
 
 impl Confine {

@@ -67,6 +67,11 @@ impl ReadRecord {
         Self { client: client.to_owned(), file, folder, since, read, others: BTreeMap::new() }
     }
 
+    /// What it is made of: the file, and the folder of the subagents' files.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        [Some(self.file.clone()), self.folder.clone()].into_iter().flatten()
+    }
+
     /// The same record, as if nothing of it had been read.
     pub(crate) fn unread(&self) -> Self {
         Self { read: 0, others: BTreeMap::new(), ..self.clone() }

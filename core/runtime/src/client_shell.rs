@@ -34,6 +34,8 @@ const FRESH: Duration = Duration::from_secs(60);
 const LATE: Duration = Duration::from_secs(30 * 60);
 /// How many lines were held in place of others.
 const OTHERS: &str = "others.json";
+/// That a shell on this machine could keep the guard's files as they are.
+const PROTECTED: &str = "protected";
 const MARK: &str = "mark.json";
 const TICKET: &str = "ticket-";
 const STANDING: &str = "standing-";
@@ -198,6 +200,19 @@ impl Meeting {
         self.write(MARK, mark)
     }
 
+    /// Why no shell keeps the guard's files as they are now, where one did before; notes it where one does.
+    pub(crate) fn lost_protection<'a>(&self, mark: &'a Mark) -> Option<&'a str> {
+        let note = self.folder.parent()?.join(PROTECTED);
+        match &mark.unprotected {
+            Some(why) => note.exists().then_some(why),
+            None => {
+                let written = if note.exists() { Ok(()) } else { fs::write(&note, "") };
+                written.map_err(|error| tracing::warn!("that lines are kept from the guard's files: {error}")).ok()?;
+                None
+            }
+        }
+    }
+
     /// Leaves what was decided of a line. Of too many the oldest go: where lines are held, one without a ticket is.
     ///
     /// # Errors
@@ -241,12 +256,15 @@ impl Meeting {
         }
     }
 
-    /// How the lines of the client run; of several sessions that of one which holds them.
+    /// How the lines of the client run; of several sessions as one has it which holds them, and what any of them protects.
     #[must_use]
     pub fn standing(&self) -> Option<Standing> {
         let all: Vec<Standing> = self.files(STANDING).iter().filter_map(|path| read(path)).collect();
+        let mut protected: Vec<PathBuf> = all.iter().flat_map(|standing| standing.protected.clone()).collect();
+        protected.sort();
+        protected.dedup();
         let holds = all.iter().position(|standing| standing.confined.is_some());
-        all.into_iter().nth(holds.unwrap_or_default())
+        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, ..standing })
     }
 
     /// How the lines of a session run.
@@ -418,7 +436,8 @@ mod tests {
         meeting.stand("a", Some(&standing)).unwrap();
         let protects = Standing { confined: None, protected: vec!["/s".into()], ..standing.clone() };
         meeting.stand("b", Some(&protects)).unwrap();
-        assert_eq!((meeting.standing(), meeting.standing_of("b")), (Some(standing), Some(protects)));
+        let both = Standing { protected: protects.protected.clone(), ..standing };
+        assert_eq!((meeting.standing(), meeting.standing_of("b")), (Some(both), Some(protects)));
         meeting.stand("b", None).unwrap();
         assert!(Meeting::standing_outside(state.path()).is_some(), "no process is in that namespace");
         meeting.stand("a", None).unwrap();

@@ -312,7 +312,9 @@ impl<'a> Driver<'a> {
         if !open {
             self.look_at_effects(&event);
             self.note_violations(&mut event);
-            self.meet_shell(&mut event);
+        }
+        if !open && let Some(problem) = self.meet_shell(&mut event) {
+            return Err(self.note_problem(event.to_value(), problem));
         }
         let root = &self.project.root;
         analysis::name_paths(&mut event, root, self.runtime.locations.home.to_str().unwrap_or_default());

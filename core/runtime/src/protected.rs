@@ -102,19 +102,12 @@ impl<'a> Protected<'a> {
         self.places.paths.iter().filter(counts).flat_map(one).collect()
     }
 
-    /// What is there of the places outside of the project, without skills: the guard's own, and what clients and shells read
-    /// at their start.
+    /// The places outside of the project, without skills, there or not: the guard's own, and what clients and shells read at
+    /// their start. Where links lead to one, both are named.
     pub(crate) fn outside_the_project(&self) -> Vec<PathBuf> {
         let is_inside = |path: &Path| self.root.as_deref().is_some_and(|root| path.starts_with(root));
         let counts = |place: &&ProtectedPath| place.part != Part::Skill && !place.open && !is_inside(&place.path);
-        let mut paths: Vec<PathBuf> = self
-            .places
-            .paths
-            .iter()
-            .filter(counts)
-            .map(|place| place.path.clone())
-            .filter(|path| path.exists())
-            .collect();
+        let mut paths: Vec<PathBuf> = self.places.paths.iter().filter(counts).map(|place| place.path.clone()).collect();
         paths.sort();
         paths.dedup();
         paths

@@ -74,6 +74,8 @@ pub(crate) struct Walk<'t> {
     pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
     pub(crate) network: bool,
+    /// Whether git may run what the configuration of a repository names, which is trusted.
+    pub(crate) trusts: bool,
     /// The options before the command of a program that dispatches.
     pub(crate) globals: Vec<Given>,
     /// The text that the current simple command gets on its standard input, if the line contains it.
@@ -151,6 +153,7 @@ impl<'t> Walk<'t> {
             unheard: false,
             computed: false,
             network: false,
+            trusts: false,
             globals: Vec::new(),
             stdin: None,
             input: None,
@@ -206,6 +209,7 @@ impl<'t> Walk<'t> {
             parts: self.parts,
             touches: self.touches,
             network: self.network,
+            trusts: self.trusts,
             problem: self.problem,
         }
     }

@@ -8,9 +8,10 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{
-    MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind, mount_bind_recursive,
+    mount_change, mount_remount, move_mount, open_tree,
 };
 
 use crate::error::{Result, Step as _};
@@ -57,6 +58,14 @@ pub(super) fn file_system(kind: &str, target: &Path, options: &str) -> Result<()
 /// Mounts one file over another.
 pub(super) fn bind_file(source: &str, target: &Path) -> Result<()> {
     mount_bind(source, target).step(format!("mount {source} at {}", target.display()))
+}
+
+/// A mount of a link on itself, not of what it leads to: nobody here can rename or remove it then, and it is followed as
+/// before. A system that cannot do this is left alone.
+pub(super) fn hold_link(link: &Path) {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let _ = open_tree(CWD, link, flags)
+        .and_then(|tree| move_mount(tree, "", CWD, link, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH));
 }
 
 /// Room for a usual table: the kernel makes the rest of it anew for every piece that is read.
@@ -118,7 +127,7 @@ fn unescape(word: &[u8]) -> PathBuf {
 /// Makes every mount read-only but some. What is below a hidden folder cannot be reached, and counts for nothing.
 pub(super) fn make_read_only(spared: &dyn Fn(&Path) -> bool, hidden: &dyn Fn(&Path) -> bool) -> Result<()> {
     for (path, flags) in table()? {
-        if flags.contains(MountFlags::RDONLY) || spared(&path) {
+        if flags.contains(MountFlags::RDONLY) || path.is_symlink() || spared(&path) {
             continue;
         }
         let made = read_only(&path, flags);
@@ -132,7 +141,7 @@ pub(super) fn make_read_only(spared: &dyn Fn(&Path) -> bool, hidden: &dyn Fn(&Pa
 /// Makes the mount at a path and those below it read-only.
 pub(super) fn make_read_only_below(folder: &Path) -> Result<()> {
     for (path, flags) in table()? {
-        if path.starts_with(folder) && !flags.contains(MountFlags::RDONLY) {
+        if path.starts_with(folder) && !flags.contains(MountFlags::RDONLY) && !path.is_symlink() {
             read_only(&path, flags)?;
         }
     }

@@ -1,8 +1,9 @@
 //! Protection: folders are mounted read-only, and the command takes the place of this process.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 use nix::sched::CloneFlags;
@@ -14,6 +15,8 @@ use super::{capabilities, descriptors, namespaces, seccomp, sockets};
 use crate::error::{Error, Result, Step as _};
 use crate::request::Request;
 
+/// The most links on the way to one path, as the kernel has it.
+const MAX_LINKS: usize = 40;
 /// Settings that `ssh` only reads if they are root's or the user's own.
 const SETTINGS_OF_SSH: [&str; 2] = ["/etc/ssh/ssh_config.d", "/etc/crypto-policies/back-ends"];
 
@@ -41,13 +44,18 @@ pub(super) fn enter(request: &Request) -> Result<()> {
         protected.push(PathBuf::from("/proc/sys"));
     }
     protected.sort();
+    let mut links: Vec<PathBuf> = request.protected.iter().flat_map(|path| links_to(path)).collect();
+    links.retain(|link| !protected.iter().any(|path| link.starts_with(path)));
+    links.sort();
+    links.dedup();
     let folder = std::env::current_dir().step("find the current folder")?;
     namespaces::enter(request, CloneFlags::CLONE_NEWNS)?;
     mounts::detach(MountPropagationFlags::DOWNSTREAM)?;
     if !administrates {
         SETTINGS_OF_SSH.iter().map(Path::new).filter(|folder| folder.is_dir()).try_for_each(copy_as_own)?;
     }
-    pins(&protected).iter().try_for_each(|pin| hold(pin))?;
+    pins(protected.iter().chain(&links)).iter().try_for_each(|pin| hold(pin))?;
+    links.iter().for_each(|link| mounts::hold_link(link));
     for path in &protected {
         hold(path)?;
         mounts::make_read_only_below(path)?;
@@ -80,11 +88,39 @@ fn hold(path: &Path) -> Result<()> {
 }
 
 /// The folders above that the command could rename, with what is in them, and put another in their place.
-fn pins(protected: &[PathBuf]) -> Vec<PathBuf> {
-    let above = protected.iter().flat_map(|path| path.ancestors().skip(1));
-    let renamed = |folder: &&Path| folder.parent().is_some_and(|parent| access(parent, Access::WRITE_OK).is_ok());
-    let mut pins: Vec<PathBuf> = above.filter(renamed).map(Path::to_owned).collect();
+fn pins<'a>(protected: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    let above = protected.flat_map(|path| path.ancestors().skip(1));
+    let mut pins: Vec<PathBuf> = above.filter(|folder| can_be_renamed(folder)).map(Path::to_owned).collect();
     pins.sort();
     pins.dedup();
     pins
+}
+
+/// Whether the command could give another path this name.
+fn can_be_renamed(path: &Path) -> bool {
+    path.parent().is_some_and(|parent| access(parent, Access::WRITE_OK).is_ok())
+}
+
+/// The links on the way to a path, each without links before it, that the command could replace.
+fn links_to(path: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut way = PathBuf::from("/");
+    let mut rest: Vec<OsString> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    while let Some(part) = rest.pop() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => way = PathBuf::from("/"),
+            Some(Component::ParentDir) => drop(way.pop()),
+            Some(Component::Normal(name)) => way.push(name),
+            _ => {}
+        }
+        let Ok(leads) = way.read_link() else { continue };
+        if found.len() == MAX_LINKS {
+            break;
+        }
+        rest.extend(leads.components().rev().map(|part| part.as_os_str().to_owned()));
+        found.push(way.clone());
+        way.pop();
+    }
+    found.retain(|link| can_be_renamed(link));
+    found
 }

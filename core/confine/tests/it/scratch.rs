@@ -93,6 +93,7 @@ static COUNT: AtomicU32 = AtomicU32::new(0);
 const FILL: &str = r#"
 set -e
 mkdir -p "$PROJECT/src" "$GUARD/sub" "$HOME/.guard-home" "$OUT"
+ln -s .guard-home "$HOME/.guard-link"
 cd "$PROJECT"
 echo hello > src/a.txt; echo hello > "$OUT/file"; echo more > "$OUT/inherited2"; : > "$OUT/inherited"
 printf 'write:\n\techo evil > src/a.txt\n' > Makefile
@@ -165,8 +166,8 @@ impl Scratch {
         self.root().join("outside")
     }
 
-    pub(crate) fn guarded(&self) -> [PathBuf; 2] {
-        [self.project().join(".guard"), self.home().join(".guard-home")]
+    pub(crate) fn guarded(&self) -> [PathBuf; 3] {
+        [self.project().join(".guard"), self.home().join(".guard-home"), self.home().join(".guard-link")]
     }
 
     pub(crate) fn id(&self) -> &str {

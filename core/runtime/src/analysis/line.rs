@@ -103,6 +103,7 @@ pub(crate) fn read_line(
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(command).collect();
+        analysis.trusts = judged.trusts && judged.verdict == Verdict::Read && !judged.network;
         branch::name(&mut analysis.commands, &judged, &base);
         if shell.in_part {
             let texts = judged.parts.iter().map(|part| beside::texts(part, &base, shell.home.as_deref()));

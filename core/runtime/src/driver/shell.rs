@@ -7,7 +7,7 @@ use phasegate_adapter::{PROGRAM, Problem};
 use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::Outcome as End;
-use phasegate_core::tool::{BASH, SHELL};
+use phasegate_core::tool::{BASH, SHELL, only_reads};
 use phasegate_core::{Code, Effect, Event, EventKind, Outcome, holding};
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use crate::alarm::{Alarm, Past};
 use crate::analysis::{on_path, own_file};
 use crate::ancestors::own_process;
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
+use crate::client_records::ReadRecord;
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
 use crate::snapshot::{NotKept, SessionChange};
 
@@ -73,10 +74,26 @@ impl Driver<'_> {
             .any(|text| shell.is_sandboxed(&text))
     }
 
-    /// Hears of the shell what came of a line, and whether the line of a call can be held.
-    pub(super) fn meet_shell(&mut self, event: &mut Event) {
+    /// Hears of the shell what came of a line, and whether the line of a call can be held. Why the call is refused, where the
+    /// config requires that lines are held.
+    pub(super) fn meet_shell(&mut self, event: &mut Event) -> Option<Problem> {
         self.hear_of_shell(event);
         self.mark_confinable(event);
+        self.must_be_held(event)
+    }
+
+    /// Why a line that does more than read is refused where it has to be held and cannot be.
+    fn must_be_held(&self, event: &Event) -> Option<Problem> {
+        let requires = self.loaded.own.snapshot.settings.confine == Confine::Required && self.store.is_on_disk();
+        if !requires || !is_shell_line(event) || event.labels().is_some_and(|labels| only_reads(&labels)) {
+            return None;
+        }
+        let refused = match self.meeting() {
+            None => "`phasegate init` has not made it the shell of this client".to_owned(),
+            Some((_, Mark { level: None, refused, .. })) => refused,
+            Some((_, Mark { unprotected, .. })) => unprotected?,
+        };
+        Some(Problem::new(Code::NotConfined, format!("the kernel does not hold shell lines here: {refused}")))
     }
 
     /// Notes in a shell call whether its line can be held.
@@ -97,6 +114,7 @@ impl Driver<'_> {
     /// Lines must be held, and the shell cannot be told so.
     pub(super) fn tell_shell(&mut self, event: &Event, outcome: &Outcome) -> Result<(), Problem> {
         let Some((meeting, mark)) = self.meeting() else { return Ok(()) };
+        self.tell_of_protection(&meeting, &mark, event);
         let mut after = self.state.clone();
         outcome.apply_to(&mut after);
         let holds = mark.level.is_some() && !matches!(event.kind, EventKind::SessionEnd {});
@@ -106,11 +124,26 @@ impl Driver<'_> {
         let stands = confined.is_some() || !protected.is_empty();
         let root = self.project.root.clone();
         let standing = stands.then_some(Standing { root, namespace, confined, protected });
-        let told =
-            meeting.stand(&self.session, standing.as_ref()).and_then(|()| self.leave_ticket(&meeting, event, outcome));
+        let told = meeting
+            .stand(&self.session, standing.as_ref())
+            .and_then(|()| self.leave_ticket(&meeting, event, outcome, standing.as_ref()));
         let Err(error) = told else { return Ok(()) };
         let why = format!("the client's shell cannot be told which lines keep no change: {error}");
         Err(self.note_problem(event.to_value(), Problem::new(Code::StateUnreadable, why)))
+    }
+
+    /// Tells the person at the start of a session that lines may change the guard's files, where the kernel once kept them.
+    fn tell_of_protection(&mut self, meeting: &Meeting, mark: &Mark, event: &Event) {
+        let asked = self.loaded.own.snapshot.settings.confine != Confine::Off && !self.is_sandboxed();
+        if !matches!(event.kind, EventKind::SessionStart { .. }) || !self.is_closed() || !asked {
+            return;
+        }
+        if let Some(why) = meeting.lost_protection(mark) {
+            self.add_notice(&format!(
+                "phasegate: the kernel kept the guard's own files from shell lines here before, and does not now: {why}. \
+                 `phasegate doctor` says more; `confine: required` has no line run then."
+            ));
+        }
     }
 
     /// What the shell keeps as it is while a line runs, whatever runs it: the guard's files outside of the project. Those in
@@ -124,7 +157,12 @@ impl Driver<'_> {
         let looks = is_shell_line(event) || matches!(event.kind, EventKind::SessionStart { .. });
         let before = if looks { None } else { meeting.standing_of(&self.session) };
         before.map_or_else(
-            || self.runtime.protected(Some(&self.project.root), &[]).outside_the_project(),
+            || {
+                let outside = self.runtime.protected(Some(&self.project.root), &[]).outside_the_project();
+                // The client follows a link in the place of its record, and writes what the agent says where that leads.
+                let record = self.loaded.own.snapshot.record.iter();
+                outside.into_iter().chain(record.flat_map(ReadRecord::paths)).collect()
+            },
             |before| before.protected,
         )
     }
@@ -156,10 +194,19 @@ impl Driver<'_> {
         !commands.is_empty() && commands.iter().all(seen)
     }
 
-    fn leave_ticket(&self, meeting: &Meeting, event: &Event, outcome: &Outcome) -> io::Result<()> {
+    /// Leaves a ticket for a line that is let through. In a phase that holds lines, git is held too where it only reads: what
+    /// the configuration of the repository names may do more, and an earlier line may have written that.
+    fn leave_ticket(
+        &self,
+        meeting: &Meeting,
+        event: &Event,
+        outcome: &Outcome,
+        standing: Option<&Standing>,
+    ) -> io::Result<()> {
         let decision = outcome.decision.as_ref();
         let EventKind::ToolCall { id, input, analysis, .. } = &event.kind else { return Ok(()) };
         let confined = decision.and_then(|decision| decision.confined.as_deref().cloned());
+        let confined = confined.or_else(|| standing.filter(|_| analysis.trusts)?.confined.clone());
         // A call that is asked about may run, once a person says so.
         let denied = decision.is_some_and(|decision| decision.effect == Effect::Deny);
         if denied || !is_shell_line(event) {

@@ -244,11 +244,12 @@ impl Walk<'_> {
     }
 
     /// What runs through the repository's configuration where that is not trusted.
-    fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
+    fn unhardened(&mut self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
         let lost = |readers| self.trust.lost.contains(&readers);
         // They load what the settings of their packages name.
         let package = matches!(name, "pnpm" | "yarn") && lost(Readers::Packages);
-        if self.trust.repository && !package && !lost(Readers::Repository) {
+        let trusted = self.trust.repository && !package && !lost(Readers::Repository);
+        if trusted && name.split(' ').next() != Some("git") {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");
@@ -264,6 +265,10 @@ impl Walk<'_> {
         };
         // No option is named `-`; but a letter of a cluster may be one.
         let missing = wanted.split_ascii_whitespace().find(|option| *option == "-" || !given(option))?;
+        if trusted {
+            self.trusts = true;
+            return None;
+        }
         let because = format!("`{name}` may run what the repository's configuration names");
         let because = match missing {
             "-" => because,
