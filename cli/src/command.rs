@@ -1,6 +1,7 @@
 //! The subcommands.
 
 pub mod access;
+pub mod allow;
 pub mod activate;
 pub mod adapters;
 pub mod approve;
@@ -92,6 +93,8 @@ commands! {
     Deactivate(deactivate);
     /// Approve what a skill's condition asks for
     Approve(approve);
+    /// Let the call pass once that was denied last
+    Allow(allow);
     /// Skip to the next phase of a skill, even if the current one is not done
     Skip(skip);
     /// Change the mode of an active skill

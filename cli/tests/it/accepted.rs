@@ -251,7 +251,7 @@ fn a_person_accepts_a_change_with_one_word() {
 }
 
 /// What a client sends for a prompt that a person typed.
-fn prompt_in_a_terminal(world: &World, session: &str, text: &str) -> Output {
+pub(crate) fn prompt_in_a_terminal(world: &World, session: &str, text: &str) -> Output {
     let frame = json!({"session_id": session, "transcript_path": "/t.jsonl", "cwd": world.root(),
         "permission_mode": "default", "hook_event_name": "UserPromptSubmit", "prompt": text});
     let mut hook = world.phasegate(&["hook", "claude-code"]);

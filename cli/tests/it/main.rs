@@ -9,6 +9,7 @@
 
 mod accepted;
 mod alarms;
+mod allow;
 mod approvals;
 mod attacks;
 mod audit;

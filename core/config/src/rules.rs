@@ -82,7 +82,8 @@ pub(crate) fn combine(
             all.map(|(at, file)| (at, *file)).collect()
         };
         (own.files, own.facts) = (of_kind(Kind::Rules), of_kind(Kind::Facts));
-        levels.extend(own.compiled(known, &groups(level), report));
+        let rules = own.compiled(known, &groups(level), report);
+        levels.extend(rules.map(|rules| RuleLevel { machine: level == Level::Machine, ..rules }));
     }
     (!levels.is_empty()).then(|| Arc::new(Rules { levels }))
 }
@@ -145,7 +146,7 @@ impl OfLevel<'_> {
         if broken {
             // Not to be used; it says that the configs ask for denials.
             let rules = Ruleset::new(ByDefault::Deny, Vec::new());
-            return Some(RuleLevel { rules, tools: BTreeMap::new(), facts: Vec::new() });
+            return Some(RuleLevel { rules, tools: BTreeMap::new(), machine: false, facts: Vec::new() });
         }
         let Texts { rules, mut facts } = all;
         if let (ByDefault::Deny, Some((number, at))) = (self.default, self.said)
@@ -156,7 +157,8 @@ impl OfLevel<'_> {
         // Facts of several files that mean the same are one.
         facts.sort_by(|one, other| one.key.cmp(&other.key));
         facts.dedup_by(|one, other| one.key == other.key);
-        Some(RuleLevel { rules: Ruleset::new(self.default, rules), tools: self.tools.into_policy(), facts })
+        let (rules, tools) = (Ruleset::new(self.default, rules), self.tools.into_policy());
+        Some(RuleLevel { rules, tools, machine: false, facts })
     }
 
     /// Reads the packs and the files. Whether one has a mistake.

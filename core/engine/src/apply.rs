@@ -203,7 +203,7 @@ impl Session {
             Change::QuestionAnswered { name, yes } => self.answer(name, yes),
             Change::QuestionClosed { name } => self.questions.retain(|question| question.name != *name),
             Change::CallDenied(denied) => asked::keep_denied(&mut self.denied, denied),
-            Change::DenialsForgotten {} => self.denied.clear(),
+            Change::DenialsForgotten {} => asked::forget_denied(&mut self.denied),
             Change::MessageHeard { digest } => self.said = Some(digest.clone()),
             Change::ObligationDue { run, visit, text } => self.owe(run, *visit, text),
             Change::NoticeDue { run, about, text } => self.notice(run, about, text),

@@ -1,5 +1,6 @@
 //! Calls that did not simply run: those that a person is asked about, and those that were denied.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -49,15 +50,22 @@ pub(crate) fn keep(questions: &mut Vec<Question>, question: &Question) -> bool {
     known.is_none()
 }
 
-/// Keeps a denied call as the latest one. The oldest of too many goes.
+/// Keeps a denied call as the latest one, which alone a person may let pass. The oldest of too many goes.
 pub(crate) fn keep_denied(all: &mut Vec<DeniedCall>, denied: &DeniedCall) {
     all.retain(|known| known.digest != denied.digest);
+    all.iter_mut().for_each(|known| known.lift = None);
     all.push(denied.clone());
     let surplus = all.len().saturating_sub(DENIED);
     all.drain(..surplus);
 }
 
-/// A yes to a question. It lets one call run, and lasts for ten minutes.
+/// Nothing that was denied counts any more; the latest call may still be let pass.
+pub(crate) fn forget_denied(all: &mut Vec<DeniedCall>) {
+    all.retain(|denied| denied.lift.is_some());
+    all.iter_mut().for_each(|denied| denied.times = 0);
+}
+
+/// A yes to a question, which lets one call run and lasts for ten minutes; or to what was denied, for thirty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yes {
@@ -78,4 +86,20 @@ pub struct DeniedCall {
     pub digest: String,
     /// How often since the last prompt.
     pub times: u32,
+    /// What a person may let pass of it; absent where that is not theirs to say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift: Option<Box<Lift>>,
+}
+
+/// A denied call that a person may let pass once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lift {
+    /// The SHA-256 digest of what the call is and of why it was denied, as 64 hexadecimal digits.
+    pub call: String,
+    /// The call, in short.
+    pub of: String,
+    /// The skill that denied it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
 }

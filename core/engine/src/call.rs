@@ -52,12 +52,16 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         found = reach(world, policy, draft, &call, caller);
     }
     let asked = Asked { time: event.time, stated: event.stated.as_deref() };
-    let judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
+    let mut allowed = None;
+    let mut judge = |world: &mut World<'_>, draft: &Draft, verdicts: &[RunVerdict<'_>]| {
         let denied = gates::judge(
             world,
             &Context { policy, state: draft.state(), event, call: &call, caller, asked, is_own, verdicts },
         );
-        question::answered(draft, &call, event, denied)
+        let denied = question::answered(draft, &call, event, denied);
+        let lift = denied.as_ref().and_then(|decision| question::lift(policy, &call, event, decision));
+        allowed = lift.and_then(|lift| question::lifted(draft, &lift, event));
+        denied.filter(|_| allowed.is_none())
     };
     let mut denied = judge(world, draft, &found.verdicts);
     // A call that is denied begins nothing, and neither does one of which nothing stays.
@@ -71,6 +75,9 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
     decision.approved = !is_own && approved::is_approved(policy, &call, &decision);
     question::keep(draft, &call, event, &mut decision);
+    if let Some(name) = allowed.filter(|_| decision.lets_through()) {
+        draft.change(Change::QuestionClosed { name });
+    }
     let mut open = open_call(policy, &call, event, &decision);
     if decision.effect != Effect::Deny && !is_own && !policy.budgets.is_empty() {
         let (budgets, verdicts) = (policy.budgets.as_slice(), verdicts.as_slice());
@@ -99,7 +106,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         observe::superseded(draft, &open);
         draft.change(Change::CallOpened(Box::new(open)));
     } else {
-        denied::count(world, policy, draft, &open, &mut decision);
+        let lift = question::lift(policy, &call, event, &decision);
+        denied::count(world, policy, draft, &open, lift, &mut decision);
     }
     decision
 }

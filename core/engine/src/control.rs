@@ -24,6 +24,7 @@ use crate::observe;
 use crate::permitting;
 use crate::pins::MANAGE;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
+use crate::question;
 use crate::reach;
 use crate::registering::{self, Registrar};
 use crate::run_status;
@@ -72,6 +73,11 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let word = if name == "approve" { Word::Yes } else { Word::No };
             let answered = Answered { name: args.required("name")?, word, path: args.text("path")?, at };
             approving::answer(world, policy, draft, &answered)
+        }
+        "allow" => {
+            let args = only(&["why"])?;
+            human(by, name)?;
+            question::allow(draft, args.text("why")?, at)
         }
         "revoke" => {
             let args = only(&["name"])?;
@@ -222,11 +228,12 @@ pub(crate) fn slash_command(
 }
 
 /// The names of all commands.
-pub const COMMANDS: [&str; 24] = [
+pub const COMMANDS: [&str; 25] = [
     "activate_skill",
     "deactivate_skill",
     "get_skill_phase",
     "runs",
+    "allow",
     "approve",
     "reject",
     "revoke",

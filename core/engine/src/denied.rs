@@ -1,11 +1,12 @@
 //! The loop breaker: a call that is denied again and again is answered with what else there is to do, and then ends the
 //! turn (rules 3.2).
 
+use alloc::boxed::Box;
 use alloc::string::ToString as _;
 
 use serde_json::json;
 
-use crate::asked::DeniedCall;
+use crate::asked::{DeniedCall, Lift};
 use crate::change::Change;
 use crate::decision::Decision;
 use crate::draft::Draft;
@@ -23,7 +24,7 @@ const ENDS: u32 = 6;
 
 /// A prompt came: nothing that was denied counts any more.
 pub(crate) fn prompted(draft: &mut Draft) {
-    if !draft.state().session.denied.is_empty() {
+    if draft.state().session.denied.iter().any(|denied| denied.times > 0) {
         draft.change(Change::DenialsForgotten {});
     }
 }
@@ -34,6 +35,7 @@ pub(crate) fn count(
     policy: &Policy,
     draft: &mut Draft,
     call: &OpenCall,
+    lift: Option<Lift>,
     decision: &mut Decision,
 ) {
     // The compat form answers every time as the original does.
@@ -43,7 +45,12 @@ pub(crate) fn count(
     let digest = digest(&same);
     let known = draft.state().session.denied.iter().find(|denied| denied.digest == digest);
     let times = known.map_or(0, |denied| denied.times).saturating_add(1);
-    draft.change(Change::CallDenied(DeniedCall { tool: call.tool.to_string(), digest, times }));
+    draft.change(Change::CallDenied(DeniedCall {
+        tool: call.tool.to_string(),
+        digest,
+        times,
+        lift: lift.map(Box::new),
+    }));
     if !compat && times >= TOLD {
         decision.ends_turn = times >= ENDS && call.agent.is_none();
         if decision.ends_turn {

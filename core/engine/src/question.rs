@@ -1,23 +1,24 @@
 //! Questions: calls that a person is asked about, and the yes that lets one of them run (rules 3.6).
 //!
 //! Where the platform asks, its user answers there, and the call's outcome shows what the answer was. Everywhere else a
-//! person answers by the name of the call, and the agent makes the same call again.
+//! person answers by the name of the call, and the agent makes the same call again. So a person also lets a denied call pass.
 
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::asked::{Question, Yes};
+use crate::asked::{Lift, Question, Yes};
 use crate::cause::By;
 use crate::change::Change;
-use crate::decision::{Decision, Effect};
+use crate::decision::{Decision, Effect, Gate};
 use crate::denial::{DenialKind, InvalidCommand};
 use crate::draft::Draft;
 use crate::event::Event;
 use crate::one_line::one_line;
 use crate::phrase;
+use crate::policy::Policy;
 use crate::redacted::sha256_hex;
 use crate::rendering;
 use crate::state::Session;
@@ -28,6 +29,11 @@ pub(crate) const PREFIX: &str = "call:";
 
 /// How long a yes lasts that was given by name, in milliseconds.
 const YES_LASTS_MS: i64 = 10 * 60 * 1000;
+
+/// How long it lasts that a person let a denied call pass, in milliseconds.
+const LIFT_LASTS_MS: i64 = 30 * 60 * 1000;
+/// The most characters of a denied call that are kept.
+const MAX_KEPT_CHARS: usize = 200;
 
 /// How many digits of the digest are in a name.
 const DIGITS: usize = 8;
@@ -62,16 +68,58 @@ fn new_name(session: &Session, digest: &str) -> String {
     format!("{PREFIX}{}-{digits}", session.questions_asked + 1)
 }
 
-/// Whether the call has a yes that lasts: both times are known, and the call comes after the yes.
-fn is_answered(session: &Session, identity: &str, now: Option<i64>) -> bool {
+/// Whether the call has a yes that lasts so long: both times are known, and the call comes after the yes.
+fn is_answered(session: &Session, identity: &str, now: Option<i64>, lasts: i64) -> bool {
     let yes = of_call(session, identity).and_then(|question| question.yes.as_ref()).and_then(|yes| yes.at);
-    yes.zip(now).is_some_and(|(yes, now)| (0..=YES_LASTS_MS).contains(&now.saturating_sub(yes)))
+    yes.zip(now).is_some_and(|(yes, now)| (0..=lasts).contains(&now.saturating_sub(yes)))
 }
 
 /// The answer to the call, where nothing but a question stands against it and a person has said yes to this very call.
 pub(crate) fn answered(draft: &Draft, call: &Call, event: &Event, denied: Option<Decision>) -> Option<Decision> {
     let asks = denied.as_ref().is_some_and(|decision| decision.effect == Effect::Ask);
-    denied.filter(|_| !(asks && is_answered(&draft.state().session, &identity(call, event), event.time)))
+    denied.filter(|_| !(asks && is_answered(&draft.state().session, &identity(call, event), event.time, YES_LASTS_MS)))
+}
+
+/// What a person may let pass of a denied call: what a skill says, and rules unless the machine has some. What protects the
+/// guard, and what people set for all sessions, is not lifted by a word about one call.
+pub(crate) fn lift(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -> Option<Lift> {
+    let of_machine = || policy.rules.iter().flat_map(|rules| &rules.levels).any(|level| level.machine);
+    let is_theirs = match decision.gate {
+        Some(Gate::Phase) => true,
+        Some(Gate::Rules) => !of_machine(),
+        _ => false,
+    };
+    if !is_theirs || decision.effect != Effect::Deny {
+        return None;
+    }
+    // Of a file's tool the same files are the same call, whatever it writes there.
+    let files = call.analysis.commands.is_empty() && !call.analysis.paths.is_empty();
+    let of = if files { json!(call.analysis.paths) } else { json!(digest(call, event)) };
+    let who = json!([call.tool.name, call.tool.server, event.subagent(), event.cwd]);
+    let why = json!([decision.code, decision.skill, decision.admission]);
+    let of = (sha256_hex(&json!([who, of, why])), phrase::cut(&shown(call), MAX_KEPT_CHARS));
+    Some(Lift { call: of.0, of: of.1, skill: decision.skill.clone() })
+}
+
+/// The name under which a person let this denied call pass, where that lasts.
+pub(crate) fn lifted(draft: &Draft, lift: &Lift, event: &Event) -> Option<String> {
+    let session = &draft.state().session;
+    let question = of_call(session, &lift.call)?;
+    is_answered(session, &lift.call, event.time, LIFT_LASTS_MS).then(|| question.name.clone())
+}
+
+/// Lets the call pass once that was denied last, for a person.
+pub(crate) fn allow(draft: &mut Draft, why: Option<&str>, at: Option<i64>) -> Result<Value, DenialKind> {
+    let session = &draft.state().session;
+    let last = session.denied.last().and_then(|denied| Some((denied.tool.clone(), denied.lift.as_deref()?.clone())));
+    let Some((tool, Lift { call, of, skill })) = last else {
+        return Err(DenialKind::CommandInvalid(InvalidCommand::NothingDenied));
+    };
+    let name = of_call(session, &call).map_or_else(|| new_name(session, &call), |known| known.name.clone());
+    let yes = Some(Yes { by: By::Human, at });
+    let answer = json!({"status": "allowed", "name": name, "of": of, "skill": skill, "why": why});
+    draft.change(Change::QuestionAsked(Question { name, call, tool, of, skill, phase: None, at, yes }));
+    Ok(answer)
 }
 
 /// Keeps the question that the decision is, so that a person can answer it by name; a yes that let the call through is
@@ -98,7 +146,7 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
 
 /// The call as a person reads it: on one line, and whole unless it is very long.
 fn shown(call: &Call) -> String {
-    let command = call.input.get("command").and_then(serde_json::Value::as_str);
+    let command = call.input.get("command").and_then(Value::as_str);
     let input = command.map_or_else(|| call.input.to_string(), ToString::to_string);
     format!("{} {}", call.tool.name, phrase::cut(&one_line(&input), MAX_SHOWN_CHARS))
 }

@@ -27,6 +27,9 @@ pub struct RuleLevel {
     /// What the level says of tools, by the ids of their actions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, RuleTool>,
+    /// Whether they are the machine's: then no person at a session lets a call pass that they deny.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub machine: bool,
     /// The facts that the rules read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<RuleFact>,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `/phasegate activate SKILL [NAME=VALUE...] [warn or block]` | `activate_skill` |
 //! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
+//! | `/phasegate allow [REASON]` | `allow` |
 //! | `/phasegate approve NAME` | `approve` |
 //! | `/phasegate revoke NAME` | `revoke` |
 //! | `/phasegate skip [SKILL or PHASE [RUN]]` | `skip_phase` |
@@ -42,7 +43,7 @@ pub const WORD: &str = "/phasegate";
 const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
-const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `approve NAME`, `revoke NAME`, \
+const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `allow [REASON]`, `approve NAME`, `revoke NAME`, \
                      `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
                      `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `plan on|off`, `plan approve|reject [PATH]`, `reload`, `safety [approve|revoke PROGRAM]`";
 
@@ -98,6 +99,8 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["activate", skill, ref values @ ..] => activated(skill, values, None)?,
         ["deactivate"] => typed("deactivate_skill", &[]),
         ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
+        ["allow"] => typed("allow", &[]),
+        ["allow", ref why @ ..] => typed("allow", &[("why", &why.join(" "))]),
         ["approve", name] => typed("approve", &[("name", name)]),
         ["revoke", name] => typed("revoke", &[("name", name)]),
         ["skip", ref names @ ..] => named("skip_phase", "name", names)?,
@@ -163,6 +166,7 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
     let text = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
     match (name, skill) {
         ("approve", _) => format!("phasegate: the user approved `{}`{}", text("name"), plan_of(result)),
+        ("allow", _) => format!("phasegate: the user lets this pass once, in the next 30 minutes: {}", text("of")),
         ("reject", _) => format!("phasegate: the user rejected `{}` as it is now", text("name")),
         ("revoke", _) => {
             format!("phasegate: the user took the approval of `{}` back{}", text("name"), passed(result))
@@ -259,9 +263,10 @@ pub fn word(command: &str) -> &str {
 }
 
 /// The commands to phasegate that only a person gives, as a program takes them, and whether a prompt takes them too.
-const OF_PEOPLE: [(&str, bool); 12] = [
+const OF_PEOPLE: [(&str, bool); 13] = [
     ("access", true),
     ("activate", true),
+    ("allow", true),
     ("approve", true),
     ("deactivate", true),
     ("end", false),

@@ -62,6 +62,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::NothingApproved { name, approved } => {
             format!("`{name}` is not approved; names that are: [{}]", approved.join(", "))
         }
+        Invalid::NothingDenied => "the last call of this session was not denied by a skill or by a rule".to_string(),
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
     }
@@ -133,6 +134,9 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
              each means"
         }
         Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
+        Invalid::NothingDenied => {
+            "`phasegate audit show` lists what was denied; what protects the guard, and limits for all sessions, is not let pass so"
+        }
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
         Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",
         Invalid::ArgumentMissing { .. }
