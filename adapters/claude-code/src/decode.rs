@@ -334,11 +334,9 @@ fn subagent_stop(agent: wire::Subagent, can_hold: bool) -> EventKind {
 }
 
 fn config_change(change: wire::ConfigChange) -> EventKind {
-    EventKind::ConfigChanged {
-        path: change.file_path.unwrap_or(change.source),
-        unguarded: None,
-        unaccepted: Vec::new(),
-    }
+    // The other source is skills, which say nothing of what the client starts.
+    let at_once = change.source.ends_with("_settings");
+    EventKind::ConfigChanged { path: change.file_path.unwrap_or(change.source), unguarded: None, at_once }
 }
 
 fn display(piece: wire::MessageDisplay) -> EventKind {

@@ -114,7 +114,7 @@ fn replied(replied: &Replied, decoding: &mut Decoding<'_>) -> Vec<EventKind> {
 /// A file changed. Only the client's own settings and plugins matter: with them it may start without the guard.
 fn changed(changed: FileChanged) -> Vec<EventKind> {
     if install::matters(&changed.file) {
-        vec![EventKind::ConfigChanged { path: changed.file, unguarded: None, unaccepted: Vec::new() }]
+        vec![EventKind::ConfigChanged { path: changed.file, unguarded: None, at_once: false }]
     } else {
         Vec::new()
     }

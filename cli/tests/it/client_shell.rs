@@ -194,7 +194,7 @@ fn what_a_repository_names_for_git_to_run_is_held_too() {
     let output = run(&world, &envelope("git status --short"));
     assert!(told(&output).contains("not kept: A spoiled"), "{}", told(&output));
     assert!(!world.root().join("spoiled").exists());
-    // Without such a name nothing is said.
+    // So is another program that obeys the checkout; and without such names nothing is said.
     git(&["config", "--unset", "core.fsmonitor"]);
     assert_eq!(asked(&world, "c2", "git status --short"), Reply::Silent);
     assert_eq!(run(&world, &envelope("git status --short")).status.code(), Some(0));

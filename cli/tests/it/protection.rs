@@ -72,18 +72,18 @@ fn calls_that_would_change_the_guard_are_denied_and_no_others() {
 }
 
 #[test]
-fn a_reload_that_would_remove_the_guard_is_refused_and_any_other_is_not() {
+fn a_change_of_settings_that_would_remove_the_guard_is_told_as_such() {
     let world = world();
     fs::remove_file(world.home().join(".claude/settings.json")).unwrap();
     let settings = fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
     let changed = || world.frame("s", "ConfigChange", json!({"source": "project_settings", "file_path": "x"}));
-    assert_eq!(reply(&changed()), Reply::Silent);
+    denied(&changed(), "settings-kept");
     for text in ["{}", "", "{", "{\"disableAllHooks\": true}"] {
         world.write(".claude/settings.json", text);
         denied(&changed(), "self-protection");
     }
     world.write(".claude/settings.json", &settings.replacen('{', "{\"model\": \"x\",", 1));
-    assert_eq!(reply(&changed()), Reply::Silent);
+    denied(&changed(), "settings-kept");
     world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
     denied(&changed(), "disableAllHooks");
 }
@@ -94,7 +94,7 @@ fn a_session_that_no_settings_guard_keeps_what_guards_it() {
     let world = World::guarded("block");
     let changed = || world.frame("s", "ConfigChange", json!({"source": "local_settings", "file_path": "x"}));
     world.frame("s", "SessionStart", json!({"source": "startup"}));
-    assert_eq!(reply(&changed()), Reply::Silent);
+    denied(&changed(), "settings-kept");
     world.write(".claude/settings.local.json", "{\"disableAllHooks\": true}");
     denied(&changed(), "disableAllHooks");
 }

@@ -71,32 +71,35 @@ fn the_agent_cannot_accept_it() {
     assert!(told(&world, "second").contains("block mode is gone"));
 }
 
-/// Claude Code takes changed settings up at once, and starts their hooks outside of every call.
+/// Claude Code takes changed settings up at once, and starts their hooks outside of every call. What the guard reads is not
+/// what the client reads a moment later, so a session in block mode keeps those that it began with.
 #[test]
-fn settings_that_nobody_accepted_are_not_taken_up_and_told_at_each_start() {
+fn a_running_session_keeps_its_settings_and_what_nobody_accepted_is_told_at_each_start() {
     let world = World::guarded("block");
     world.run(&["init", "claude-code"], 0);
     assert_eq!(told(&world, "first"), "");
     let local = ".claude/settings.local.json";
-    let changed = || world.frame("first", "ConfigChange", json!({"source": "local_settings", "file_path": "x"}));
-    let hook = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "evil"}]}]}}).to_string();
-    for text in [hook.as_str(), "{\"env\": {\"LD_PRELOAD\": \"x\"}}", "{\"statusLine\": {\"command\": \"x\"}}"] {
-        world.write(local, text);
-        let text = denied(&changed(), "settings-not-accepted");
-        assert!(text.contains(local), "{text}");
+    let changed = |source: &str| world.frame("first", "ConfigChange", json!({"source": source, "file_path": "x"}));
+    for source in ["local_settings", "project_settings", "user_settings"] {
+        denied(&changed(source), "settings-kept");
     }
-    // Another file's harmless change would have the client read this one, too.
-    let settings = std::fs::read_to_string(world.root().join(".claude/settings.json")).unwrap();
-    world.write(".claude/settings.json", &settings.replacen('{', "{\"model\": \"x\",", 1));
-    denied(&changed(), "settings-not-accepted");
+    assert_eq!(reply(&changed("skills")), Reply::Silent);
     world.write(local, "{\"permissions\": {\"allow\": [\"Read\"]}}");
-    assert_eq!(reply(&changed()), Reply::Silent, "the client writes what its user answers");
-    world.write(local, &hook);
-    for session in ["second", "third"] {
-        let told = told(&world, session);
+    assert_eq!(told(&world, "second"), "", "the client writes what its user answers");
+    let hook = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "evil"}]}]}}).to_string();
+    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(hook.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let marked = [b"\xff".as_slice(), hook.as_bytes()].concat();
+    for bytes in [hook.clone().into_bytes(), utf16, marked, b"{\"env\": {\"LD_PRELOAD\": \"x\"}}".to_vec()] {
+        std::fs::write(world.root().join(local), bytes).unwrap();
+        let told = told(&world, "third");
         assert!(told.contains("settings `.claude/settings.local.json`, which name what it starts, is new"), "{told}");
     }
     assert!(doctor(&world).contains(local));
     assert!(world.run(&["reload"], 0).contains(local));
-    assert_eq!((told(&world, "fourth").as_str(), reply(&changed())), ("", Reply::Silent));
+    assert_eq!(told(&world, "fourth"), "");
+    // A client that is started in a folder below reads those of that folder.
+    world.write("sub/.claude/settings.local.json", &hook);
+    let starts = json!({"source": "startup", "cwd": world.root().join("sub")});
+    let output = world.frame("fifth", "SessionStart", starts);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("settings `sub/.claude/settings.local.json`"));
 }

@@ -88,9 +88,9 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub confinable: bool,
-    /// Whether the line only reads, here, as long as the configuration of the repository names no program for git to run.
+    /// Whether the line only reads, and reads the same where the kernel holds it: it shows no processes, asks no service.
     #[serde(skip)]
-    pub trusts: bool,
+    pub reads_held: bool,
     /// Whether the question is about the tool with any arguments, so that it is denied only if every call of it is.
     /// Only probes set this.
     #[serde(skip)]

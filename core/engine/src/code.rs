@@ -139,9 +139,9 @@ codes! {
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",
         "let the user make the change, outside of the session";
-    SettingsNotAccepted = "settings-not-accepted", Protection,
-        "settings of the client in the project changed, and what they have it start is nothing that a person accepted: the running client does not take them up",
-        "the user looks at them and accepts them: `/phasegate reload`, or `phasegate reload` in a terminal; saved once more, or in a new session, they are in force";
+    SettingsKept = "settings-kept", Protection,
+        "settings of the client changed, and in block mode a running session keeps those it began with: a client takes hooks and variables up at once, and starts them outside of every call",
+        "begin a new session to have them in force; `phasegate status` and the start of that session say what no person accepted yet";
     ForbiddenChange = "forbidden-change", Protection,
         "a call changed a file that the current phase or the guard forbids to change, and the file is not as it was: until then only calls pass that read or that put it back",
         "run `phasegate restore`, or undo the change in these files alone; if the change is meant, ask the user to accept it with `phasegate restore --keep`";

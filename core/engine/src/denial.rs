@@ -36,10 +36,10 @@ pub enum DenialKind {
         /// Why the guard would be gone.
         why: String,
     },
-    /// A change of the platform's settings would have it start what no person accepted.
-    SettingsNotAccepted {
-        /// The settings files.
-        files: Vec<String>,
+    /// The platform's settings changed, and the running session keeps those it began with.
+    SettingsKept {
+        /// The path of the settings file.
+        path: String,
     },
     /// A call changed files that it might not, and they are not as they were.
     Changed(Box<Changed>),
@@ -487,6 +487,8 @@ pub enum InvalidCommand {
         /// What it would be of.
         what: String,
     },
+    /// No call was denied that a person may let pass.
+    NothingDenied,
     /// No live run has an approval of this name.
     NothingApproved {
         /// The name that was given.

@@ -248,9 +248,9 @@ pub enum EventKind {
         /// Why the current settings would no longer start the guard; absent if they do, or if that is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unguarded: Option<String>,
-        /// The project's settings files that say of what a client starts what no person accepted.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        unaccepted: Vec<String>,
+        /// Whether the running client takes them up at once, unless that is refused.
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+        at_once: bool,
     },
     /// Imports state from another system; only before any other event.
     State {

@@ -125,7 +125,10 @@ fn render(kind: &DenialKind) -> Rendered {
             recovery: "The session keeps the settings it had; the user can undo the change, or start a new session."
                 .to_string(),
         },
-        Kind::SettingsNotAccepted { files } => settings_not_accepted(files),
+        Kind::SettingsKept { path } => {
+            let reason = format!("this session keeps the client's settings it began with; a new one takes `{path}` up");
+            by_remedy(Gate::Protection, Code::SettingsKept, reason)
+        }
         Kind::Changed(changed) => changed_files(changed),
         Kind::ToolChanged { server, tool } => Rendered {
             gate: Gate::Pin,
@@ -197,18 +200,6 @@ fn changed_files(changed: &Changed) -> Rendered {
         Gate::Effects,
         Code::ForbiddenChange,
         format!("put `{path}`{others} back first (`phasegate restore`): {call} changed what {why}"),
-    )
-}
-
-fn settings_not_accepted(files: &[String]) -> Rendered {
-    let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
-    by_remedy(
-        Gate::Protection,
-        Code::SettingsNotAccepted,
-        format!(
-            "the client goes on with the settings that it had: nobody accepted what {} has it start",
-            files.join(", ")
-        ),
     )
 }
 

@@ -173,9 +173,9 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::ToolCall { .. } => {
             return Answered { decision: Some(call::decide(world, policy, draft, event)), result: None };
         }
-        EventKind::ConfigChanged { path, unguarded, unaccepted } => {
-            let decision = protection::settings_changed(policy, draft.state(), path, unguarded.as_deref(), unaccepted);
-            return Answered { decision: decision.map(Denial::decision), result: None };
+        EventKind::ConfigChanged { path, unguarded, at_once } => {
+            let denial = protection::settings_changed(policy, draft.state(), path, unguarded.as_deref(), *at_once);
+            return Answered { decision: denial.map(Denial::decision), result: None };
         }
         // A context that begins, or begins anew, does not hold where the runs stand.
         EventKind::SessionStart { .. } => {

@@ -36,7 +36,7 @@ impl Runtime {
     fn started(&self, project: &Project, kept: &ProjectSnapshot, from: &Path) -> BTreeMap<String, String> {
         let (places, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
         let mut all = definitions(places, home, root);
-        all.extend(client_settings::definitions(places, root));
+        all.extend(client_settings::definitions(places, root, from));
         all.extend(Search { home, root, from, known: kept.known_modules() }.definitions(places));
         all
     }
@@ -90,8 +90,11 @@ impl Runtime {
             return Ok(());
         };
         let Choice { current, texts, .. } = self.offered(project)?;
+        // A client that is started there reads settings of that folder, too.
+        let here = std::env::current_dir().ok().filter(|folder| folder.starts_with(&project.root));
+        let from = here.unwrap_or_else(|| project.root.clone());
         let strength = match &current {
-            Current::Ready(ready) => Some(self.strength(project, ready, &kept, &project.root)),
+            Current::Ready(ready) => Some(self.strength(project, ready, &kept, &from)),
             Current::Unguarded if project.remembered()?.is_none() => None,
             Current::Unguarded => return Err(gone(project)),
             Current::Invalid { diagnostics, .. } => {

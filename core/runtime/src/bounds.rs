@@ -69,6 +69,21 @@ pub fn read(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(bytes(path, most)?).map_err(io::Error::other)
 }
 
+/// The text of a client's settings, as clients decode it: what is no UTF-8 is replaced, and UTF-16 is read by its mark.
+///
+/// # Errors
+///
+/// As for [`bytes`].
+pub fn settings(path: &Path) -> io::Result<String> {
+    let bytes = bytes(path, MAX_FILE_BYTES)?;
+    if let Some(rest) = bytes.strip_prefix(&[0xff, 0xfe]) {
+        let pairs = rest.chunks_exact(2).filter_map(|pair| Some(u16::from_le_bytes(pair.try_into().ok()?)));
+        return Ok(char::decode_utf16(pairs).map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER)).collect());
+    }
+    let text = String::from_utf8_lossy(bytes.strip_prefix(&[0xef, 0xbb, 0xbf]).unwrap_or(&bytes));
+    Ok(text.into_owned())
+}
+
 /// What is in a regular file of at most so many bytes.
 ///
 /// # Errors

@@ -67,9 +67,11 @@ impl ReadRecord {
         Self { client: client.to_owned(), file, folder, since, read, others: BTreeMap::new() }
     }
 
-    /// What it is made of: the file, and the folder of the subagents' files.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> + use<> {
-        [Some(self.file.clone()), self.folder.clone()].into_iter().flatten()
+    /// What it is made of: the folder of all records of the project, where those of subagents come to lie later, too. A
+    /// client that keeps them elsewhere than below the home, or with the project, has the file alone.
+    pub(crate) fn place(&self, home: &Path, root: &Path) -> &Path {
+        let folder = self.file.parent().filter(|folder| folder.starts_with(home) && *folder != home);
+        folder.filter(|folder| !root.starts_with(folder)).unwrap_or(&self.file)
     }
 
     /// The same record, as if nothing of it had been read.

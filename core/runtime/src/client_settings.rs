@@ -7,7 +7,7 @@ use std::path::Path;
 use phasegate_core::analysis::Part;
 use serde_json::Value;
 
-use crate::bounds::{self, MAX_FILE_BYTES};
+use crate::bounds;
 use crate::effects::digest;
 use crate::platforms::PlatformPlaces;
 use crate::servers;
@@ -15,9 +15,10 @@ use crate::servers;
 /// How the names of settings begin among those of servers and of modules.
 const BELOW_ROOT: &str = "./";
 
-/// The settings files of a project by their names below its root, each with the digest of what a client does not itself
-/// change there and what no server's definition is. Where nothing is left, there is nothing to know.
-pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path) -> BTreeMap<String, String> {
+/// The settings files that a client which is started in the folder `from` of a project reads there, by their names below its
+/// root, each with the digest of what a client does not itself change there and what no server's definition is. Where nothing
+/// is left, there is nothing to know; what cannot be read may say anything.
+pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) -> BTreeMap<String, String> {
     let is_own = |name: &&String| {
         !name.starts_with("~/")
             && !name.starts_with('/')
@@ -25,16 +26,16 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path) -> BTreeMap<S
             && (name.ends_with(".json") || name.ends_with(".jsonc"))
     };
     let without: Vec<String> = platforms.client_keys.iter().cloned().chain(servers::LISTS.map(str::to_owned)).collect();
-    let names = platforms.settings.iter().filter(is_own);
-    let known = names.filter_map(|name| {
-        let text = bounds::read(&root.join(name), MAX_FILE_BYTES).ok()?;
+    let folders = from.ancestors().take_while(|folder| folder.starts_with(root) && *folder != root).chain([root]);
+    let files = folders.flat_map(|folder| platforms.settings.iter().filter(is_own).map(move |name| folder.join(name)));
+    let known = files.filter(|path| path.symlink_metadata().is_ok()).filter_map(|path| {
+        let text = bounds::settings(&path).unwrap_or_default();
         let says = match serde_json::from_str::<Value>(&text) {
             Ok(Value::Object(keys)) => keys.keys().any(|key| !without.contains(key)),
             _ => true,
         };
-        says.then(|| {
-            (format!("{BELOW_ROOT}{name}"), digest(text.as_bytes(), Path::new(name), Some(Part::Settings), &without))
-        })
+        let name = format!("{BELOW_ROOT}{}", path.strip_prefix(root).unwrap_or(&path).display());
+        says.then(|| (name, digest(text.as_bytes(), &path, Some(Part::Settings), &without)))
     });
     known.collect()
 }

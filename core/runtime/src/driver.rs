@@ -65,6 +65,8 @@ pub struct Driver<'a> {
     configs: Option<FailureMode>,
     /// What the person is to be told with the answer to this event.
     notice: Option<String>,
+    /// The folder in the project that the client was started in, as far as that is said; else the project's root.
+    pub(crate) start: PathBuf,
     /// The platform whose client sent the frame of this event.
     pub(crate) client: Option<String>,
     /// Whether this program is the client's shell, as the client says.
@@ -168,6 +170,7 @@ impl<'a> Driver<'a> {
         let project_state = std::mem::take(&mut loaded.shared.snapshot.project);
         let state = State { session: session_state, project: project_state };
         let FirstLook { configs, .. } = look;
+        let project_root = project.root.clone();
         Self {
             runtime,
             store,
@@ -177,6 +180,7 @@ impl<'a> Driver<'a> {
             state,
             configs,
             notice: None,
+            start: project_root,
             client: None,
             is_shell: false,
             starts_skill: false,

@@ -335,6 +335,7 @@ pub fn decide(
     driver.note_program();
     let root = driver.project.root.clone();
     let start = variables.iter().find_map(|name| frame.environment.get(name)).map_or(root.as_path(), Path::new);
+    driver.start = start.to_path_buf();
     let folder = adapter.installer().project_folder(&root, start);
     let mut outcomes = Vec::new();
     driver.look_at_others(adapter, &events);
@@ -342,7 +343,6 @@ pub fn decide(
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
         hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);
         driver.loaded.own.change(SessionChange::Unwired(unwired));
-        driver.note_unaccepted(&mut event);
         if let Some(message) = opened.message() {
             driver.look(adapter, message, &mut event);
         }

@@ -8,7 +8,7 @@ use phasegate_adapter::{Adapter, Frame, InstallRequest, InstallScope, Problem};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Code, Event, EventKind};
 
-use crate::bounds::{self, MAX_FILE_BYTES};
+use crate::bounds;
 use crate::locations::Locations;
 use crate::project::Project;
 
@@ -86,5 +86,5 @@ fn demanding(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<
 
 /// The files with their text. What cannot be read here cannot be read by the client either, but for a file of absurd size.
 fn existing(files: Vec<PathBuf>) -> BTreeMap<PathBuf, String> {
-    files.into_iter().filter_map(|path| bounds::read(&path, MAX_FILE_BYTES).ok().map(|text| (path, text))).collect()
+    files.into_iter().filter_map(|path| bounds::settings(&path).ok().map(|text| (path, text))).collect()
 }

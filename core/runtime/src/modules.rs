@@ -74,7 +74,7 @@ impl Search<'_> {
             Some(below) => vec![self.home.join(below)],
             None => in_project().map(|at| at.join(name)).collect(),
         });
-        let texts = settings.iter().filter_map(|path| Some((path, bounds::read(path, MAX_SETTINGS_BYTES).ok()?)));
+        let texts = settings.iter().filter_map(|path| Some((path, bounds::settings(path).ok()?)));
         let named = texts.flat_map(|(path, text)| installer.loads_from(path, &text)).flat_map(|one| expanded(&one));
         let alone = named.chain(self.known.iter().cloned());
         let alone = alone.filter_map(|one| Some((one.parent()?.to_path_buf(), one)));
@@ -204,7 +204,7 @@ fn names_modules(table: &ModuleTable, file: &Path) -> bool {
     let mut open = vec![&value];
     while let Some(value) = open.pop() {
         let listed = value.get(table.key).and_then(Value::as_array);
-        if listed.into_iter().flatten().any(|one| one.as_str().is_some_and(|path| path.starts_with('.'))) {
+        if listed.into_iter().flatten().any(Value::is_string) {
             return true;
         }
         match value {

@@ -83,8 +83,9 @@ impl<'a> Protected<'a> {
         }
     }
 
-    /// The places that a call's effects are looked for in: not the guard's state, and nothing that a client changes itself.
-    pub(crate) fn watched(&self) -> Vec<ProtectedPath> {
+    /// The places that a call's effects are looked for in, for a client that was started in this folder: not the guard's state,
+    /// and nothing that a client changes itself.
+    pub(crate) fn watched(&self, start: &Path) -> Vec<ProtectedPath> {
         let Locations { home, .. } = self.sources.locations;
         let own = self.sources.platforms.changed_by_clients.iter().filter_map(|written| {
             let path = match written.strip_prefix("~/") {
@@ -99,7 +100,11 @@ impl<'a> Protected<'a> {
         let one = |place: &ProtectedPath| {
             if place.open { place.expanded() } else { vec![place.clone()] }
         };
-        self.places.paths.iter().filter(counts).flat_map(one).collect()
+        let root = self.root.as_deref();
+        let below =
+            start.ancestors().take_while(|folder| root.is_some_and(|root| folder.starts_with(root) && *folder != root));
+        let nested: Vec<_> = below.flat_map(|folder| Places::of_project(self.sources, folder, &self.links)).collect();
+        self.places.paths.iter().chain(&nested).filter(counts).flat_map(one).collect()
     }
 
     /// The places outside of the project, without skills, there or not: the guard's own, and what clients and shells read at

@@ -7,7 +7,7 @@ use phasegate_core::canonical::Sorted;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 
-use crate::bounds::{self, MAX_FILE_BYTES};
+use crate::bounds;
 use crate::platforms::PlatformPlaces;
 
 /// Under which keys settings define servers.
@@ -31,7 +31,7 @@ pub(crate) fn defined(platforms: &PlatformPlaces, home: &Path, root: &Path) -> B
     let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for name in platforms.settings.iter().filter(|name| name.ends_with(".json") || name.ends_with(".jsonc")) {
         let path = name.strip_prefix("~/").map_or_else(|| root.join(name), |below| home.join(below));
-        let Ok(text) = bounds::read(&path, MAX_FILE_BYTES) else { continue };
+        let Ok(text) = bounds::settings(&path) else { continue };
         match serde_json::from_str::<Value>(&text) {
             Ok(settings) => collect(&settings, root, &mut found),
             Err(_) => found.entry(ANY.to_owned()).or_default().push(Value::String(text)),

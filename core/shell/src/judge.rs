@@ -56,7 +56,7 @@ fn unreadable(problem: Problem) -> Judgement {
         parts: Vec::new(),
         touches: Vec::new(),
         network: false,
-        trusts: false,
+        outside: false,
         problem: Some(problem),
     }
 }

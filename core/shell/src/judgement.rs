@@ -57,9 +57,9 @@ pub struct Judgement {
     /// Whether a program of the line asks a service on the network, though it changes nothing there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
-    /// Whether it only reads as long as the configuration of the repository names no program that git runs.
+    /// Whether it shows what runs on the machine, or asks a service there, and runs nothing that a repository names.
     #[serde(skip)]
-    pub trusts: bool,
+    pub outside: bool,
     /// Why the line could not be read whole; the verdict is `unknown` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,

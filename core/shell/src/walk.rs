@@ -74,7 +74,9 @@ pub(crate) struct Walk<'t> {
     pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
     pub(crate) network: bool,
-    /// Whether git may run what the configuration of a repository names, which is trusted.
+    /// Whether a program shows what runs on the machine, or asks a service there.
+    pub(crate) outside: bool,
+    /// Whether another program may run what the configuration of a repository names.
     pub(crate) trusts: bool,
     /// The options before the command of a program that dispatches.
     pub(crate) globals: Vec<Given>,
@@ -153,6 +155,7 @@ impl<'t> Walk<'t> {
             unheard: false,
             computed: false,
             network: false,
+            outside: false,
             trusts: false,
             globals: Vec::new(),
             stdin: None,
@@ -209,7 +212,7 @@ impl<'t> Walk<'t> {
             parts: self.parts,
             touches: self.touches,
             network: self.network,
-            trusts: self.trusts,
+            outside: self.outside && !self.trusts,
             problem: self.problem,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! The call analysis lists the protected paths that a call would change.
 
-use alloc::string::{String, ToString as _};
+use alloc::string::ToString as _;
 
 use crate::decision::Effect;
 use crate::denial::{Denial, DenialKind};
@@ -23,17 +23,22 @@ pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> 
     Some(Denial { tool, ..Denial::new(kind, effect(context.blocks() || context.call.analysis.of_strict_others)) })
 }
 
-/// The denial of a change of the platform's settings that would take the guard away.
+/// A change of the platform's settings: it takes the guard away, or the running client would take it up. What the guard reads
+/// of them now is not what the client reads then, while programs run; so in block mode a session keeps those it began with.
 pub(crate) fn settings_changed(
     policy: &Policy,
     state: &State,
     path: &str,
     unguarded: Option<&str>,
-    unaccepted: &[String],
+    at_once: bool,
 ) -> Option<Denial> {
-    let gone = unguarded.map(|why| DenialKind::GuardRemoved { path: path.to_string(), why: why.to_string() });
-    let others = || (!unaccepted.is_empty()).then(|| DenialKind::SettingsNotAccepted { files: unaccepted.to_vec() });
-    gone.or_else(others).map(|kind| Denial::new(kind, effect(blocks(policy, state))))
+    let (path, blocks) = (path.to_string(), blocks(policy, state));
+    let kind = match unguarded {
+        Some(why) => DenialKind::GuardRemoved { path, why: why.to_string() },
+        None if at_once && blocks => DenialKind::SettingsKept { path },
+        None => return None,
+    };
+    Some(Denial::new(kind, effect(blocks)))
 }
 
 fn effect(blocks: bool) -> Effect {

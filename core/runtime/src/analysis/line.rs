@@ -103,7 +103,8 @@ pub(crate) fn read_line(
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(command).collect();
-        analysis.trusts = judged.trusts && judged.verdict == Verdict::Read && !judged.network;
+        analysis.reads_held =
+            judged.verdict == Verdict::Read && !judged.network && !judged.outside && !reads_machine(&judged);
         branch::name(&mut analysis.commands, &judged, &base);
         if shell.in_part {
             let texts = judged.parts.iter().map(|part| beside::texts(part, &base, shell.home.as_deref()));
@@ -127,6 +128,13 @@ pub(crate) fn read_line(
         analysis.in_part = if shell.in_part { in_part::paths(&judged, &base) } else { Vec::new() };
     }
     Some(judged)
+}
+
+/// Whether a line names files that are others where it is held: those of processes and of services.
+fn reads_machine(judged: &Judgement) -> bool {
+    const PLACES: [&str; 5] = ["/proc", "/run", "/var/run", "/dev", "/sys"];
+    let named = judged.touches.iter().filter_map(|touch| touch.path.text());
+    named.filter(|path| path != "/dev/null").any(|path| PLACES.iter().any(|place| Path::new(&path).starts_with(place)))
 }
 
 /// What the tasks run that a line starts.

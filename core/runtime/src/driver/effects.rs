@@ -274,7 +274,7 @@ impl Driver<'_> {
             Some(watching) if watching.manifest.globs == globs => watching,
             earlier => {
                 let logs = self.audit_logs();
-                let places = self.runtime.protected(Some(&self.project.root), &logs).watched();
+                let places = self.runtime.protected(Some(&self.project.root), &logs).watched(&self.start);
                 let open = self.open_violations();
                 let (earlier, copies) = earlier.map(|one| (one.manifest, one.copies)).unzip();
                 let path = || copies_file(&self.project, &session_key(&self.session));

@@ -158,19 +158,6 @@ impl Driver<'_> {
         kept
     }
 
-    /// Says in an event of changed settings which of them say what no person accepted: the client would start it at once.
-    pub(crate) fn note_unaccepted(&self, event: &mut Event) {
-        let (EventKind::ConfigChanged { unaccepted, .. }, Some(before)) =
-            (&mut event.kind, &self.loaded.shared.snapshot.strength)
-        else {
-            return;
-        };
-        let now = client_settings::definitions(self.runtime.platforms.places(), &self.project.root);
-        let now = Strength { servers: Some(now), ..before.clone() };
-        let others = now.unproven(before).filter_map(|(name, _)| client_settings::file(name));
-        *unaccepted = others.map(str::to_owned).collect();
-    }
-
     /// From now on the session uses the current configs.
     fn use_current(&mut self, current: Current) -> Result<(), Problem> {
         let remembered = self.loaded.shared.remembered;

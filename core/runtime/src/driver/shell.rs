@@ -8,18 +8,19 @@ use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::Outcome as End;
 use phasegate_core::tool::{BASH, SHELL, only_reads};
-use phasegate_core::{Code, Effect, Event, EventKind, Outcome, holding};
+use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding};
 use serde_json::Value;
 
 use super::Driver;
 use crate::alarm::{Alarm, Past};
 use crate::analysis::{on_path, own_file};
 use crate::ancestors::own_process;
-use crate::bounds::{self, MAX_SETTINGS_BYTES};
-use crate::client_records::ReadRecord;
+use crate::bounds;
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
 use crate::snapshot::{NotKept, SessionChange};
 
+/// The level at which a held line sees everything in its place.
+const LAYERED: &str = "overlay";
 /// Programs that run another with the rights of another user, which no program gets that is kept from the guard's files.
 const RAISING: [&str; 4] = ["doas", "pkexec", "su", "sudo"];
 
@@ -68,10 +69,7 @@ impl Driver<'_> {
             return false;
         };
         let files = adapter.installer().places().settings_files(&self.project.root, &self.runtime.locations.home);
-        files
-            .iter()
-            .filter_map(|file| bounds::read(file, MAX_SETTINGS_BYTES).ok())
-            .any(|text| shell.is_sandboxed(&text))
+        files.iter().filter_map(|file| bounds::settings(file).ok()).any(|text| shell.is_sandboxed(&text))
     }
 
     /// Hears of the shell what came of a line, and whether the line of a call can be held. Why the call is refused, where the
@@ -124,9 +122,12 @@ impl Driver<'_> {
         let stands = confined.is_some() || !protected.is_empty();
         let root = self.project.root.clone();
         let standing = stands.then_some(Standing { root, namespace, confined, protected });
+        // At other levels a held line has a temporary folder of its own, and would not read the same.
+        let reading = standing.as_ref().filter(|_| mark.level.as_deref() == Some(LAYERED));
+        let reading = reading.and_then(|standing| standing.confined.clone());
         let told = meeting
             .stand(&self.session, standing.as_ref())
-            .and_then(|()| self.leave_ticket(&meeting, event, outcome, standing.as_ref()));
+            .and_then(|()| self.leave_ticket(&meeting, event, outcome, reading));
         let Err(error) = told else { return Ok(()) };
         let why = format!("the client's shell cannot be told which lines keep no change: {error}");
         Err(self.note_problem(event.to_value(), Problem::new(Code::StateUnreadable, why)))
@@ -161,7 +162,8 @@ impl Driver<'_> {
                 let outside = self.runtime.protected(Some(&self.project.root), &[]).outside_the_project();
                 // The client follows a link in the place of its record, and writes what the agent says where that leads.
                 let record = self.loaded.own.snapshot.record.iter();
-                outside.into_iter().chain(record.flat_map(ReadRecord::paths)).collect()
+                let (home, root) = (&self.runtime.locations.home, &self.project.root);
+                outside.into_iter().chain(record.map(|record| record.place(home, root).to_path_buf())).collect()
             },
             |before| before.protected,
         )
@@ -194,19 +196,19 @@ impl Driver<'_> {
         !commands.is_empty() && commands.iter().all(seen)
     }
 
-    /// Leaves a ticket for a line that is let through. In a phase that holds lines, git is held too where it only reads: what
-    /// the configuration of the repository names may do more, and an earlier line may have written that.
+    /// Leaves a ticket for a line that is let through. In a phase that holds lines, those are held too that only read, where
+    /// they read the same so: what answers to the name of a program, and what it obeys, an earlier line may have written.
     fn leave_ticket(
         &self,
         meeting: &Meeting,
         event: &Event,
         outcome: &Outcome,
-        standing: Option<&Standing>,
+        reading: Option<Confined>,
     ) -> io::Result<()> {
         let decision = outcome.decision.as_ref();
         let EventKind::ToolCall { id, input, analysis, .. } = &event.kind else { return Ok(()) };
         let confined = decision.and_then(|decision| decision.confined.as_deref().cloned());
-        let confined = confined.or_else(|| standing.filter(|_| analysis.trusts)?.confined.clone());
+        let confined = confined.or_else(|| reading.filter(|_| analysis.reads_held));
         // A call that is asked about may run, once a person says so.
         let denied = decision.is_some_and(|decision| decision.effect == Effect::Deny);
         if denied || !is_shell_line(event) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::bounds::{self, MAX_SETTINGS_BYTES};
+use crate::bounds;
 use crate::locations::Locations;
 use crate::platforms::PlatformPlaces;
 
@@ -38,7 +38,7 @@ impl NamedFiles {
             Some(below) => locations.home.join(below),
             None => root.join(name),
         };
-        let texts = files.filter_map(|name| bounds::read(&whole(name), MAX_SETTINGS_BYTES).ok()).collect();
+        let texts = files.filter_map(|name| bounds::settings(&whole(name)).ok()).collect();
         Self { texts, words: OnceCell::new(), home: locations.home.clone(), root: root.to_path_buf() }
     }
 

@@ -11,7 +11,7 @@ use phasegate_core::analysis::Part;
 use super::protected_path::{ProtectedPath, Reach, entries_in, expanded, reach_of};
 use super::snapshot::DirectorySnapshot;
 use super::start_files;
-use crate::bounds::{self, MAX_SETTINGS_BYTES};
+use crate::bounds;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::{Links, Looks, folders};
 use crate::platforms::PlatformPlaces;
@@ -157,7 +157,7 @@ impl Places {
         let mut found = Vec::new();
         for installer in self.loaders.iter().map(|adapter| adapter.installer()) {
             for path in installer.places().settings_files(root, &self.home) {
-                let Ok(text) = bounds::read(&path, MAX_SETTINGS_BYTES) else { continue };
+                let Ok(text) = bounds::settings(&path) else { continue };
                 let folders = installer.loads_from(&path, &text).into_iter();
                 let real = folders.map(|folder| links.resolve(Path::new("/"), &folder).unwrap_or(folder));
                 found.extend(real.map(|folder| ProtectedPath::new(folder, Part::Settings, Reach::Tree)));

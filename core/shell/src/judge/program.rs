@@ -57,6 +57,8 @@ impl Walk<'_> {
         let before = self.touches().len();
         let sends = |field: &&Field| field.known().is_some_and(|word| is_sent(rule, word));
         self.talks(rule.network || scan.operands.iter().any(sends));
+        self.outside |= rule.outside;
+        self.trusts |= rule.hardened_with.is_some() && !rule.outside;
         let Judged { mut worst, writes, untold } = self.judged(name, rule, args, &scan, span);
         let own = worst.verdict;
         let asks = rule.check == Some(Check::Exec)
@@ -174,6 +176,8 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         let plain = worst.verdict == Verdict::Read;
+        self.outside |= rule.outside;
+        self.trusts |= rule.hardened_with.is_some() && !rule.outside;
         let sent = |named: &str| rule.sends.split_whitespace().any(|command| command == named);
         self.talks(after.first().map_or(Some("-"), Field::known).is_some_and(sent));
         let Some((command, rest)) = after.split_first() else {
@@ -244,12 +248,11 @@ impl Walk<'_> {
     }
 
     /// What runs through the repository's configuration where that is not trusted.
-    fn unhardened(&mut self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
+    fn unhardened(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Option<Finding> {
         let lost = |readers| self.trust.lost.contains(&readers);
         // They load what the settings of their packages name.
         let package = matches!(name, "pnpm" | "yarn") && lost(Readers::Packages);
-        let trusted = self.trust.repository && !package && !lost(Readers::Repository);
-        if trusted && name.split(' ').next() != Some("git") {
+        if self.trust.repository && !package && !lost(Readers::Repository) {
             return None;
         }
         let wanted = rule.hardened_with.as_deref().unwrap_or("");
@@ -265,10 +268,6 @@ impl Walk<'_> {
         };
         // No option is named `-`; but a letter of a cluster may be one.
         let missing = wanted.split_ascii_whitespace().find(|option| *option == "-" || !given(option))?;
-        if trusted {
-            self.trusts = true;
-            return None;
-        }
         let because = format!("`{name}` may run what the repository's configuration names");
         let because = match missing {
             "-" => because,

@@ -94,6 +94,9 @@ pub struct Rule {
     /// It asks a service on the network.
     #[serde(skip_serializing_if = "is_default")]
     pub network: bool,
+    /// It shows what runs on the machine, or asks a service there: held, it would show nothing.
+    #[serde(skip_serializing_if = "is_default")]
+    pub outside: bool,
     /// Options that make the program and every one of its commands do worse.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub everywhere: BTreeMap<Verdict, String>,
@@ -131,6 +134,7 @@ impl Default for Rule {
             asks: String::new(),
             sends: String::new(),
             network: false,
+            outside: false,
             everywhere: BTreeMap::new(),
             names: String::new(),
         }
@@ -373,6 +377,7 @@ impl Rule {
                 rule.reader_options.clone_from(&options);
             }
             rule.network |= self.network;
+            rule.outside |= self.outside;
             rule.elsewhere |= self.elsewhere;
             for outer in names.split_whitespace().chain([name]) {
                 rule.clone().flatten(&format!("{outer} {command}"), into);

@@ -16,6 +16,9 @@ pub struct Family {
     /// Programs that read no paths and change nothing, with any option.
     #[serde(default)]
     silent: String,
+    /// Whether the programs show what runs on the machine, or ask services there.
+    #[serde(default)]
+    outside: bool,
     /// The other programs, by name.
     #[serde(flatten)]
     programs: BTreeMap<String, Rule>,
@@ -26,12 +29,14 @@ impl Family {
     #[must_use]
     pub fn into_programs(self) -> BTreeMap<String, Rule> {
         let mut programs = self.programs;
+        let outside = self.outside;
         for (names, touches) in [(self.readers, Operands::Read), (self.silent, Operands::None)] {
             for name in names.split_ascii_whitespace() {
                 let rule = Rule { any_option: true, touches, ..Rule::default() };
                 programs.entry(name.to_owned()).or_insert(rule);
             }
         }
+        programs.values_mut().for_each(|rule| rule.outside |= outside);
         programs
     }
 }
