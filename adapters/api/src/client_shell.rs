@@ -2,10 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::settings_shell::SettingsShell;
+
 /// Reads what a client gives its shell.
 pub trait ClientShell: Send + Sync {
-    /// The environment variable by which the client is told its shell, and which its hooks see.
+    /// The environment variable by which the client is told its shell, and which its hooks see; empty where only its settings
+    /// name the shell.
     fn variable(&self) -> &'static str;
+
+    /// The key of the user's settings that names the shell, where no variable does.
+    fn setting(&self) -> Option<&SettingsShell> {
+        None
+    }
 
     /// The agent's line within a text that the shell is to run; `None` where that is in no known form.
     fn read(&self, text: &str) -> Option<ShellText>;

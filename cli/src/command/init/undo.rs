@@ -92,7 +92,7 @@ impl<'a> Plan<'a> {
             }
         }
         for adapter in &setting.adapters {
-            for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
+            for change in setting.removal(*adapter, &setting.request(*adapter)?)? {
                 let own = record.files.iter().any(|written| written.path == change.path);
                 if !own && is_committed(&change.path) {
                     committed.push(change.path);
@@ -138,7 +138,7 @@ fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, 
     for adapter in phasegate_adapters::all() {
         let mut request = setting.request(adapter)?;
         request.existing = text.iter().map(|text| (written.path.clone(), text.clone())).collect();
-        for change in adapter.installer().uninstall(&request)? {
+        for change in setting.removal(adapter, &request)? {
             text = change.after;
         }
     }
