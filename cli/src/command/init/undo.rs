@@ -35,13 +35,6 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
     plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.verbose));
     let kept = plans.iter().any(|plan| !plan.touched.is_empty() || !plan.committed.is_empty());
-    let link = program_link::undo(setting, kept)?;
-    if let (Some(link), false) = (&link, setting.context.out.json) {
-        setting
-            .context
-            .out
-            .line(format_args!("removed {}; where a clone still starts it, run `phasegate init`", link.display()));
-    }
     if !setting.args.dry_run {
         for plan in &plans {
             apply::write(&plan.changes)?;
@@ -50,6 +43,14 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         if let Some((user, record)) = &shared {
             record::save(user, record)?;
         }
+    }
+    // What lies beside the shells is gone, so that their folders go too.
+    let link = program_link::undo(setting, kept)?;
+    if let (Some(link), false) = (&link, setting.context.out.json) {
+        setting
+            .context
+            .out
+            .line(format_args!("removed {}; where a clone still starts it, run `phasegate init`", link.display()));
     }
     if let (Some((_, record)), false) = (shared, setting.context.out.json) {
         setting.context.out.note(stays(&record));
