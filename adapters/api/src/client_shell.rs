@@ -39,3 +39,34 @@ pub struct ShellText {
     /// The file in which the shell leaves the folder that it ends in.
     pub folder_file: Option<PathBuf>,
 }
+
+/// Such a client gives its shell the line as it is.
+impl ClientShell for SettingsShell {
+    fn variable(&self) -> &'static str {
+        ""
+    }
+
+    fn setting(&self) -> Option<&SettingsShell> {
+        Some(self)
+    }
+
+    fn read(&self, text: &str) -> Option<ShellText> {
+        Some(ShellText { line: text.to_owned(), folder_file: None })
+    }
+
+    fn is_of_client(&self, _text: &str) -> bool {
+        false
+    }
+
+    fn named(&self, settings: &str) -> Option<String> {
+        self.named(settings)
+    }
+
+    fn is_sandboxed(&self, _settings: &str) -> bool {
+        false
+    }
+
+    fn folders(&self, _variable: &dyn Fn(&str) -> Option<PathBuf>, _temporary: &Path, _user: u32) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}

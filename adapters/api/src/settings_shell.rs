@@ -8,7 +8,6 @@ use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use phasegate_core::Code;
 use serde_json::Value;
 
-use crate::client_shell::{ClientShell, ShellText};
 use crate::install::{Change, GIVEN_SHELL, InstallRequest, InstallScope, SHELL_NAMES, SHELLS, below_home};
 use crate::problem::Problem;
 
@@ -90,6 +89,13 @@ impl SettingsShell {
         Ok(changes)
     }
 
+    /// The shell that a file of settings names.
+    #[must_use]
+    pub fn named(&self, settings: &str) -> Option<String> {
+        let value = CstRootNode::parse(settings, &ParseOptions::default()).ok()?.to_serde_value()?;
+        value.get(self.key).and_then(Value::as_str).filter(|shell| !shell.is_empty()).map(str::to_owned)
+    }
+
     /// Whether the guard wrote this shell into the settings.
     #[must_use]
     pub fn is_ours(shell: &str) -> bool {
@@ -111,37 +117,6 @@ impl SettingsShell {
     fn is_plain(&self, shell: &str) -> bool {
         let name = Path::new(shell).file_name().and_then(|name| name.to_str()).unwrap_or_default();
         !name.is_empty() && !shell.contains(['{', '\n']) && !self.refused.contains(&name)
-    }
-}
-
-impl ClientShell for SettingsShell {
-    fn variable(&self) -> &'static str {
-        ""
-    }
-
-    fn setting(&self) -> Option<&SettingsShell> {
-        Some(self)
-    }
-
-    fn read(&self, text: &str) -> Option<ShellText> {
-        Some(ShellText { line: text.to_owned(), folder_file: None })
-    }
-
-    fn is_of_client(&self, _text: &str) -> bool {
-        false
-    }
-
-    fn named(&self, settings: &str) -> Option<String> {
-        let value = CstRootNode::parse(settings, &ParseOptions::default()).ok()?.to_serde_value()?;
-        value.get(self.key).and_then(Value::as_str).filter(|shell| !shell.is_empty()).map(str::to_owned)
-    }
-
-    fn is_sandboxed(&self, _settings: &str) -> bool {
-        false
-    }
-
-    fn folders(&self, _variable: &dyn Fn(&str) -> Option<PathBuf>, _temporary: &Path, _user: u32) -> Vec<PathBuf> {
-        Vec::new()
     }
 }
 
