@@ -63,7 +63,7 @@ def main():
         except (ValueError, IndexError):
             report = {}
         own = report.get("status", status)
-        row = {"line": line, "bare": bare, "held": own, "status": status, "changes": len(report.get("changes", [])),
+        row = {"line": line, "bare": bare, "held": own, "status": status, "changes": [change.get("path") for change in report.get("changes", [])],
                "kept": changed, "seconds": [round(bare_time, 2), round(held_time, 2)]}
         if own != bare:
             again, *_ = ended([*shell, line], args.checkout, args.limit)
