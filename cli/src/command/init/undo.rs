@@ -108,18 +108,18 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Why hooks in the user's settings stay, and how they go.
+/// Why what is in the user's settings stays, the hooks or the client's shell, and how it goes.
 fn stays(record: &Record) -> String {
-    let how = "`phasegate init --undo --user` removes them";
+    let how = "`phasegate init --undo --user` removes it";
     let Some(first) = record.projects.iter().next() else {
-        return format!("the hooks in the user's settings stay: `phasegate init --user` wrote them; {how}");
+        return format!("what `init` wrote into the user's settings stays: `phasegate init --user` wrote it; {how}");
     };
     let others = match record.projects.len() - 1 {
         0 => String::new(),
         1 => " and another project".to_string(),
         more => format!(" and {more} other projects"),
     };
-    format!("the hooks in the user's settings stay: they guard `{}`{others}, too; {how}", first.display())
+    format!("what `init` wrote into the user's settings stays: it is for `{}`{others}, too; {how}", first.display())
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
