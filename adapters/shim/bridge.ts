@@ -31,6 +31,8 @@ const TRIES = 3
 const AGAIN_MS = 1_500
 /** How long no other bridge is started after several in a row hung, in milliseconds. */
 const PAUSE_MS = 30_000
+/** Where the files lie that are a client's shell and the guard's. */
+const SHELLS = "/.local/share/phasegate/shell/"
 /** What a person does where the program is not there. */
 const INSTALL = "Install it from https://github.com/phasegate/phasegate, and run `phasegate init` for this client"
 /** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
@@ -119,6 +121,19 @@ const written = (value: unknown): string =>
 
 /** A path in which the user's home stands for `$HOME`. */
 const atHome = (path: string): string => path.replace(/^\$HOME(?=\/)/, () => homedir())
+
+/**
+ * Has the client's shell say what it can do, where it is the guard's: before it was started once, no line is let through that
+ * has to be held.
+ */
+function introduce(shell: unknown, cwd: string): Promise<void> {
+  if (!isText(shell) || !shell.includes(SHELLS)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const program = shell.replace(/^~(?=\/)/, () => homedir())
+    const child = spawn(program, ["-c", ":"], { cwd, stdio: "ignore", timeout: AGAIN_MS, windowsHide: true })
+    for (const end of ["error", "exit"]) child.once(end, () => resolve())
+  })
+}
 
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {

@@ -30,5 +30,6 @@ pub(crate) fn probe_here(locations: &Locations, root: &Path) -> Mark {
 
 /// The variables in which clients are told their shells.
 pub(crate) fn shell_variables() -> Vec<&'static str> {
-    phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell()).map(ClientShell::variable).collect()
+    let shells = phasegate_adapters::all().into_iter().filter_map(|adapter| adapter.shell());
+    shells.map(ClientShell::variable).filter(|variable| !variable.is_empty()).collect()
 }

@@ -38,6 +38,10 @@ pub struct Case {
     /// Its mode, `warn` or `block`, as with `replay --mode`.
     #[serde(default)]
     pub mode: Option<String>,
+    /// Whether the client's shell can hold lines, so that nothing of them stays, as with `replay --confine`. No line runs, so
+    /// that the story's outcome is the same on each system.
+    #[serde(default)]
+    pub confine: bool,
     /// What happens, in order.
     pub steps: Vec<Step>,
 }

@@ -24,6 +24,8 @@ pub struct Stage {
     pub skill: Option<String>,
     /// The mode it is activated with, `warn` or `block`.
     pub mode: Option<String>,
+    /// Whether the client's shell can hold lines.
+    pub confine: bool,
 }
 
 impl Stage {
@@ -55,7 +57,8 @@ pub fn open(stage: &Stage) -> Result<Box<dyn Driver>, String> {
         Some("block") => Some(Mode::Block),
         Some(other) => return Err(format!("no mode `{other}`")),
     };
-    let options = Options { skill: stage.skill.clone(), mode, other_skills: true, ..Options::default() };
+    let options =
+        Options { skill: stage.skill.clone(), mode, other_skills: true, confine: stage.confine, ..Options::default() };
     let replay = Replay::new(compiled.policy, options).map_err(|error| error.to_string())?;
     Ok(Box::new(Transcript(replay)))
 }

@@ -44,7 +44,8 @@ fn held(place: &str, expected: &Map<String, Value>, answer: Result<Value, String
 
 /// The configs of a story. Settings of the column replace those of the story.
 pub(crate) fn stage(case: &Case, column: Option<&str>) -> Stage {
-    let mut stage = Stage { skill: case.skill.clone(), mode: case.mode.clone(), ..Stage::default() };
+    let mut stage =
+        Stage { skill: case.skill.clone(), mode: case.mode.clone(), confine: case.confine, ..Stage::default() };
     let settings = column.and_then(|column| case.columns.get(column)).or(case.settings.as_ref());
     if let Some(settings) = settings {
         stage.file(".phasegate/config.yaml", Kind::Settings, settings.get());

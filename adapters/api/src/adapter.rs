@@ -31,7 +31,7 @@ pub trait Adapter: Send + Sync {
         None
     }
 
-    /// How the client gives lines to its shell; `None` where it is told of no shell by a variable.
+    /// How the client gives lines to its shell; `None` where it is told of no shell.
     fn shell(&self) -> Option<&dyn ClientShell> {
         None
     }

@@ -2,10 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::settings_shell::SettingsShell;
+
 /// Reads what a client gives its shell.
 pub trait ClientShell: Send + Sync {
-    /// The environment variable by which the client is told its shell, and which its hooks see.
+    /// The environment variable by which the client is told its shell, and which its hooks see; empty where only its settings
+    /// name the shell.
     fn variable(&self) -> &'static str;
+
+    /// The key of the user's settings that names the shell, where no variable does.
+    fn setting(&self) -> Option<&SettingsShell> {
+        None
+    }
 
     /// The agent's line within a text that the shell is to run; `None` where that is in no known form.
     fn read(&self, text: &str) -> Option<ShellText>;
@@ -30,4 +38,35 @@ pub struct ShellText {
     pub line: String,
     /// The file in which the shell leaves the folder that it ends in.
     pub folder_file: Option<PathBuf>,
+}
+
+/// Such a client gives its shell the line as it is.
+impl ClientShell for SettingsShell {
+    fn variable(&self) -> &'static str {
+        ""
+    }
+
+    fn setting(&self) -> Option<&SettingsShell> {
+        Some(self)
+    }
+
+    fn read(&self, text: &str) -> Option<ShellText> {
+        Some(ShellText { line: text.to_owned(), folder_file: None })
+    }
+
+    fn is_of_client(&self, _text: &str) -> bool {
+        false
+    }
+
+    fn named(&self, settings: &str) -> Option<String> {
+        self.named(settings)
+    }
+
+    fn is_sandboxed(&self, _settings: &str) -> bool {
+        false
+    }
+
+    fn folders(&self, _variable: &dyn Fn(&str) -> Option<PathBuf>, _temporary: &Path, _user: u32) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }

@@ -18,6 +18,12 @@ pub const PROGRAM: &str = "$HOME/.local/share/phasegate/bin/phasegate";
 /// The folder of the files that clients start as their shells, each with the name of the shell that it stands in for.
 pub const SHELLS: &str = "$HOME/.local/share/phasegate/shell";
 
+/// The names under which the program is a shell.
+pub const SHELL_NAMES: [&str; 2] = ["bash", "zsh"];
+
+/// The file in which the shell is kept that a person gave a client before, in the client's own folder of [`SHELLS`].
+pub const GIVEN_SHELL: &str = "given";
+
 /// The variable in which the shell is kept that a person gave a client before.
 pub const CHAINED_SHELL: &str = "PHASEGATE_SHELL";
 

@@ -24,6 +24,7 @@ pub mod playback;
 pub mod refusal;
 pub mod capability;
 pub mod install;
+pub mod settings_shell;
 pub mod examine;
 pub mod program;
 pub mod permission;
@@ -43,7 +44,8 @@ pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, 
 pub use frame::{Frame, Message, Received};
 pub use guard::{Guard, Standing, current_session, process_of};
 pub use install::{
-    CHAINED_SHELL, Change, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, SHELLS, below_home,
+    CHAINED_SHELL, Change, GIVEN_SHELL, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, SHELL_NAMES,
+    SHELLS, below_home,
 };
 pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
@@ -52,5 +54,6 @@ pub use program::{ClientOption, ClientProgram, ClientStart, Takes, flag, option,
 pub use refusal::{FailureMode, Refusal};
 pub use reply::{Output, Reply};
 pub use session::{Memory, SessionView};
+pub use settings_shell::SettingsShell;
 pub use table::{LimitRow, PlaceTable, Table, ToolRow};
 pub use verdict::Verdict;

@@ -20,12 +20,12 @@ mod encode;
 use std::path::Path;
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionTable, SessionView,
-    Verdict,
+    Adapter, Capabilities, Change, ClientProgram, ClientShell, Codec, Decoded, Diagnostics, ExamineRequest, Examined,
+    Frame, InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionTable,
+    SessionView, Verdict,
 };
 
-use crate::table::{SESSIONS, TABLE};
+use crate::table::{SESSIONS, SHELL, TABLE};
 
 pub use install::plugin;
 
@@ -54,6 +54,10 @@ impl Adapter for OpenCode {
 
     fn codec(&self) -> &dyn Codec {
         self
+    }
+
+    fn shell(&self) -> Option<&dyn ClientShell> {
+        Some(&SHELL)
     }
 
     fn installer(&self) -> &dyn Installer {

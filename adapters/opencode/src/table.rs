@@ -2,8 +2,8 @@
 //! report is one of them.
 
 use phasegate_adapter::{
-    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SessionTable, Table, Takes, ToolRow, flag,
-    option, value,
+    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SessionTable, SettingsShell, Table, Takes,
+    ToolRow, flag, option, value,
 };
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{NETWORK, READ};
@@ -25,6 +25,16 @@ pub(crate) const SESSIONS: SessionTable = SessionTable {
     folder: "directory",
     began: "time_created",
     last: "time_updated",
+};
+
+/// The client's shell. In the shells that are refused it runs no line of an agent.
+pub(crate) static SHELL: SettingsShell = SettingsShell {
+    client: "opencode",
+    files: &[".config/opencode/opencode.jsonc", ".config/opencode/opencode.json", ".config/opencode/config.json"],
+    key: "shell",
+    // The client puts this there where it is missing, and the file would differ from then on.
+    new: "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n",
+    refused: &["fish", "nu"],
 };
 
 /// The platform.

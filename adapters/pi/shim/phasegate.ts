@@ -45,6 +45,8 @@ const TRIES = 3
 const AGAIN_MS = 1_500
 /** How long no other bridge is started after several in a row hung, in milliseconds. */
 const PAUSE_MS = 30_000
+/** Where the files lie that are a client's shell and the guard's. */
+const SHELLS = "/.local/share/phasegate/shell/"
 /** What a person does where the program is not there. */
 const INSTALL = "Install it from https://github.com/phasegate/phasegate, and run `phasegate init` for this client"
 /** What to do where the bridge gives no answer: the way out of the code `bridge-lost`. */
@@ -133,6 +135,19 @@ const written = (value: unknown): string =>
 
 /** A path in which the user's home stands for `$HOME`. */
 const atHome = (path: string): string => path.replace(/^\$HOME(?=\/)/, () => homedir())
+
+/**
+ * Has the client's shell say what it can do, where it is the guard's: before it was started once, no line is let through that
+ * has to be held.
+ */
+function introduce(shell: unknown, cwd: string): Promise<void> {
+  if (!isText(shell) || !shell.includes(SHELLS)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const program = shell.replace(/^~(?=\/)/, () => homedir())
+    const child = spawn(program, ["-c", ":"], { cwd, stdio: "ignore", timeout: AGAIN_MS, windowsHide: true })
+    for (const end of ["error", "exit"]) child.once(end, () => resolve())
+  })
+}
 
 /** A text that is short and plain enough to be quoted. */
 const quoted = (text: string): string => {
@@ -826,6 +841,8 @@ export default function phasegate(pi: ExtensionAPI): void {
 		pending = [];
 		register();
 		restore(ctx);
+		// Older versions do not say their settings: there the first line has to be run before one is held.
+		await introduce((pi as { getSettings?: () => { shellPath?: unknown } }).getSettings?.().shellPath, ctx.cwd);
 		const { deny, reply } = await guard(ctx).ask(frame({ ...event }, ctx, beside));
 		later(taken(reply, ctx));
 		if (deny) notify(deny, "error", ctx);

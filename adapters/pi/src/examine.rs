@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use phasegate_adapter::{ExamineRequest, Examined, Finding, InstallScope, Level};
+use phasegate_adapter::{ExamineRequest, Examined, Finding, InstallScope, Level, SettingsShell};
 use serde_json::Value;
 
 use crate::install::{command_of, is_whole, packages, place, settings, switched_off};
@@ -81,7 +81,7 @@ fn shells(request: &phasegate_adapter::InstallRequest) -> Vec<Finding> {
     let named = |path: &Path, value: &Value| {
         ["shellPath", "shellCommandPrefix"]
             .into_iter()
-            .filter(|key| value.get(*key).is_some())
+            .filter(|key| value.get(*key).is_some_and(|said| !said.as_str().is_some_and(SettingsShell::is_ours)))
             .map(|key| {
                 let what = format!("`{}` sets `{key}`: lines of the agent mean what it makes of them", path.display());
                 Finding::new(Level::Note, what).with("see that it changes nothing about the lines themselves")

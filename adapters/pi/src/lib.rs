@@ -15,11 +15,12 @@ mod install;
 mod examine;
 
 use phasegate_adapter::{
-    Adapter, Capabilities, Change, ClientProgram, Codec, Decoded, Diagnostics, ExamineRequest, Examined, Frame,
-    InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView, Verdict,
+    Adapter, Capabilities, Change, ClientProgram, ClientShell, Codec, Decoded, Diagnostics, ExamineRequest, Examined,
+    Frame, InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView,
+    Verdict,
 };
 
-use crate::table::TABLE;
+use crate::table::{SHELL, TABLE};
 
 pub use install::extension;
 
@@ -48,6 +49,10 @@ impl Adapter for Pi {
 
     fn codec(&self) -> &dyn Codec {
         self
+    }
+
+    fn shell(&self) -> Option<&dyn ClientShell> {
+        Some(&SHELL)
     }
 
     fn installer(&self) -> &dyn Installer {

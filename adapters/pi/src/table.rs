@@ -2,7 +2,8 @@
 //! report is one of them.
 
 use phasegate_adapter::{
-    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, Table, Takes, ToolRow, flag, option, value,
+    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SettingsShell, Table, Takes, ToolRow,
+    flag, option, value,
 };
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::READ;
@@ -18,6 +19,10 @@ pub(crate) const SUBAGENT: &str = "subagent";
 pub(crate) const SHELLS: [&str; 2] = ["bash", "powershell"];
 /// The tools that search the session's folder where they are given no path.
 pub(crate) const SEARCHES: [&str; 3] = ["grep", "find", "ls"];
+
+/// The client's shell.
+pub(crate) static SHELL: SettingsShell =
+    SettingsShell { client: "pi", files: &[".pi/agent/settings.json"], key: "shellPath", new: "{\n}\n", refused: &[] };
 
 /// The platform.
 pub(crate) static TABLE: Table = Table {

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 use crate::progress::Progress;
-use crate::shell_probe::SHELL_PROBE;
+use crate::shell_probe::{SHELL_PROBE, shell_variables};
 
 /// The arguments of `phasegate doctor`.
 #[derive(Debug, clap::Args)]
@@ -39,7 +39,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))
         .collect();
     let (command, start, shell_probe) = (PROGRAM.to_owned(), context.start()?, SHELL_PROBE);
-    let asked = Asked { adapters: &adapters, command, start, shell_probe, environment };
+    let shell_variables = shell_variables();
+    let asked = Asked { adapters: &adapters, command, start, shell_probe, shell_variables, environment };
     let mut bar = Progress::new(context.out, "read the journals");
     let mut sections = examine(&runtime, &project, &asked, &mut |done, total| {
         bar.set(done, total);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::World;
 
 /// A bridge and its plugin's end of it.
-struct Bridge {
+pub(crate) struct Bridge {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -20,7 +20,7 @@ impl Bridge {
         Self::of(world, "claude-code", variables)
     }
 
-    fn of(world: &World, platform: &str, variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn of(world: &World, platform: &str, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_phasegate"));
         command.args(["serve", "--platform", platform]).current_dir(world.root()).env_clear();
         command.envs(world.variables()).env_remove("CLAUDE_PROJECT_DIR").envs(variables.iter().copied());
@@ -39,7 +39,7 @@ impl Bridge {
         bridge
     }
 
-    fn say(&mut self, line: &Value) {
+    pub(crate) fn say(&mut self, line: &Value) {
         self.write(&line.to_string());
     }
 
@@ -49,7 +49,7 @@ impl Bridge {
         input.flush().unwrap();
     }
 
-    fn read(&mut self) -> Value {
+    pub(crate) fn read(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: `{line}`"))

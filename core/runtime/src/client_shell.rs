@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use phasegate_adapter::{CHAINED_SHELL, PROGRAM};
+use phasegate_adapter::{CHAINED_SHELL, GIVEN_SHELL, PROGRAM, SHELL_NAMES};
 use phasegate_core::Confined;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::files::{Readers, make_folder, replace};
@@ -23,7 +23,7 @@ use crate::locations::Locations;
 use crate::project::session_key;
 
 /// The names under which this program is a shell.
-pub const NAMES: [&str; 2] = ["bash", "zsh"];
+pub const NAMES: [&str; 2] = SHELL_NAMES;
 /// How far above a shell its client is looked for.
 pub(crate) const MAX_ABOVE: usize = 8;
 /// The most tickets that wait for one client.
@@ -88,11 +88,33 @@ pub const ARGUMENT: &str = "client-shell";
 #[must_use]
 pub fn script(name: &str, variables: &[&str]) -> String {
     let told: String = variables.iter().map(|variable| format!("${{{variable}-}}")).collect();
+    script_with(name, &told, "")
+}
+
+/// The same for a client that its settings tell its shell: the file lies in the client's own folder, beside the shell that a
+/// person gave the client before.
+#[must_use]
+pub fn settings_script(name: &str, variables: &[&str]) -> String {
+    let of_others: String = variables.iter().map(|variable| format!(" {variable}")).collect();
+    let given = format!(
+        r#"# What stands there is another client's, which started this one.
+unset{of_others} {CHAINED_SHELL}
+if [ -r "${{0%/*}}/{GIVEN_SHELL}" ]; then
+  read -r given <"${{0%/*}}/{GIVEN_SHELL}"
+  case $given in "~/"*) given=$HOME/${{given#??}} ;; esac
+  {CHAINED_SHELL}=$(command -v "$given") && export {CHAINED_SHELL}
+fi
+"#
+    );
+    script_with(name, "", &given)
+}
+
+fn script_with(name: &str, told: &str, given: &str) -> String {
     let program = PROGRAM;
     format!(
         r#"#!/bin/sh
 # phasegate: the shell of a client, which holds lines where a phase only reads.
-state=${{PHASEGATE_STATE_DIR:-${{XDG_STATE_HOME:-$HOME/.local/state}}/phasegate}}
+{given}state=${{PHASEGATE_STATE_DIR:-${{XDG_STATE_HOME:-$HOME/.local/state}}/phasegate}}
 for stands in "$state"/shells/*/{STANDING}*; do
   [ -e "$stands" ] && exec "{program}" {ARGUMENT} {name} "$@"
 done
@@ -115,7 +137,8 @@ exit 127
 pub fn is_own(shell: &str, variables: &[&str]) -> bool {
     let shell = Path::new(shell);
     let name = shell.file_name().and_then(|name| NAMES.into_iter().find(|known| name == *known));
-    name.is_some_and(|name| fs::read_to_string(shell).is_ok_and(|text| text == script(name, variables)))
+    let is_ours = |name: &str, text: &str| [script, settings_script].iter().any(|of| text == of(name, variables));
+    name.is_some_and(|name| fs::read_to_string(shell).is_ok_and(|text| is_ours(name, &text)))
 }
 
 /// What came of a line that was held.

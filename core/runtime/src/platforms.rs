@@ -107,7 +107,8 @@ impl Platforms {
     /// The variables in which clients are told their shells.
     #[must_use]
     pub fn shell_variables(&self) -> Vec<&'static str> {
-        self.adapters.iter().filter_map(|adapter| adapter.shell()).map(|shell| shell.variable()).collect()
+        let shells = self.adapters.iter().filter_map(|adapter| adapter.shell());
+        shells.map(|shell| shell.variable()).filter(|variable| !variable.is_empty()).collect()
     }
 
     /// The variables in which platforms tell programs which session started them.

@@ -49,7 +49,7 @@ fn texts(setting: &Setting<'_>) -> Result<BTreeMap<PathBuf, String>, Failure> {
         texts.extend(changes.into_iter().filter_map(|change| Some((change.path, change.after?))));
         // Where nothing of ours is, an installation names each of its files.
         let mut bare = request.clone();
-        for change in adapter.installer().uninstall(&request)? {
+        for change in setting.removal(*adapter, &request)? {
             match change.after {
                 Some(text) => bare.existing.insert(change.path, text),
                 None => bare.existing.remove(&change.path),

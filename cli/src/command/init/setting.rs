@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, PROGRAM, Parts};
+use phasegate_adapter::{Adapter, Change, InstallRequest, InstallScope, PROGRAM, Parts, Problem, SettingsShell};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Project, Runtime};
 
@@ -101,7 +101,7 @@ impl Setting<'_> {
     /// there is none, or nothing is to be written there.
     pub(crate) fn for_user_too(&self) -> Option<Self> {
         let mut adapters = self.adapters.clone();
-        adapters.retain(|adapter| adapter.installer().in_both_scopes());
+        adapters.retain(|adapter| adapter.installer().in_both_scopes() || shell_setting(*adapter).is_some());
         let wanted = self.scope == InstallScope::Project && !self.args.no_user && !adapters.is_empty();
         wanted.then(|| Self { adapters, scope: InstallScope::User, ..self.clone() })
     }
@@ -117,6 +117,7 @@ impl Setting<'_> {
         let (places, home) = (adapter.installer().places(), &self.runtime.locations.home);
         let mut paths = places.settings_files(&self.project.root, home);
         paths.extend(places.installed_files(&self.project.root, home));
+        paths.extend(shell_setting(adapter).and_then(|shell| shell.given(home)));
         for path in paths {
             if let Some(text) = read(&path)? {
                 existing.insert(path, text);
@@ -146,12 +147,26 @@ impl Setting<'_> {
     /// The changes that put the guard into a platform's settings.
     pub(crate) fn changes(&self, adapter: &dyn Adapter, request: &InstallRequest) -> Result<Vec<Change>, Failure> {
         if !self.args.local || self.scope == InstallScope::User {
-            return Ok(adapter.installer().install_parts(request, &self.args.parts())?);
+            let installer = adapter.installer();
+            let own = self.takes_all(adapter).then(|| installer.install_parts(request, &self.args.parts()));
+            let shell = shell_setting(adapter).map(|shell| shell.install(request));
+            return both(own, shell);
         }
         adapter.installer().install_local(request)?.ok_or_else(|| {
             Failure::new(format!("{} has no settings of the project that one person keeps", adapter.name()))
                 .with_help("run `phasegate init` without `--local` for it")
         })
+    }
+
+    /// The changes that take the guard out of a platform's settings.
+    pub(crate) fn removal(&self, adapter: &dyn Adapter, request: &InstallRequest) -> Result<Vec<Change>, Failure> {
+        let own = self.takes_all(adapter).then(|| adapter.installer().uninstall(request));
+        both(own, shell_setting(adapter).map(|shell| shell.uninstall(request)))
+    }
+
+    /// Whether the settings of this scope take all of an installation, and not the client's shell alone.
+    fn takes_all(&self, adapter: &dyn Adapter) -> bool {
+        self.scope == InstallScope::Project || self.args.user || adapter.installer().in_both_scopes()
     }
 
     /// The folder that holds the config.
@@ -161,6 +176,20 @@ impl Setting<'_> {
             InstallScope::Project => self.project.root.join(phasegate_runtime::locations::CONFIG_FOLDER),
         }
     }
+}
+
+/// The key of the user's settings that names the platform's shell.
+fn shell_setting(adapter: &dyn Adapter) -> Option<&SettingsShell> {
+    adapter.shell()?.setting()
+}
+
+type Found = Option<Result<Vec<Change>, Problem>>;
+
+/// The changes of an installation and those of the client's shell.
+fn both(own: Found, shell: Found) -> Result<Vec<Change>, Failure> {
+    let mut changes = own.transpose()?.unwrap_or_default();
+    changes.extend(shell.transpose()?.unwrap_or_default());
+    Ok(changes)
 }
 
 /// Whether the platform leaves signs in the project or the user's home.

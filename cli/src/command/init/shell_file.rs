@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::SHELLS;
 use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::{NAMES, script};
+use phasegate_runtime::client_shell::{NAMES, script, settings_script};
 
 use crate::shell_probe::shell_variables;
 
@@ -25,9 +25,16 @@ pub(super) struct Shell {
 /// The files that are clients' shells.
 pub(super) fn shells(locations: &Locations) -> Vec<Shell> {
     let folder = locations.program_file(SHELLS).filter(|folder| cfg!(unix) && folder.is_absolute());
+    let Some(folder) = folder else { return Vec::new() };
     let variables = shell_variables();
-    let each = |folder: PathBuf| NAMES.map(|name| Shell { at: folder.join(name), text: script(name, &variables) });
-    folder.into_iter().flat_map(each).collect()
+    let by_variable = NAMES.map(|name| Shell { at: folder.join(name), text: script(name, &variables) });
+    let adapters = phasegate_adapters::all();
+    let settings = adapters.iter().filter_map(|adapter| adapter.shell()?.setting());
+    let by_settings = settings.flat_map(|setting| {
+        let at = |name: &str| folder.join(setting.client).join(name);
+        NAMES.map(|name| Shell { at: at(name), text: settings_script(name, &variables) })
+    });
+    by_variable.into_iter().chain(by_settings).collect()
 }
 
 impl Shell {

@@ -35,13 +35,6 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     plans.iter().try_for_each(|plan| refuse_the_agent(&plan.setting))?;
     plans.iter().for_each(|plan| apply::show(&plan.setting, &plan.changes, setting.args.verbose));
     let kept = plans.iter().any(|plan| !plan.touched.is_empty() || !plan.committed.is_empty());
-    let link = program_link::undo(setting, kept)?;
-    if let (Some(link), false) = (&link, setting.context.out.json) {
-        setting
-            .context
-            .out
-            .line(format_args!("removed {}; where a clone still starts it, run `phasegate init`", link.display()));
-    }
     if !setting.args.dry_run {
         for plan in &plans {
             apply::write(&plan.changes)?;
@@ -50,6 +43,14 @@ pub(crate) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
         if let Some((user, record)) = &shared {
             record::save(user, record)?;
         }
+    }
+    // What lies beside the shells is gone, so that their folders go too.
+    let link = program_link::undo(setting, kept)?;
+    if let (Some(link), false) = (&link, setting.context.out.json) {
+        setting
+            .context
+            .out
+            .line(format_args!("removed {}; where a clone still starts it, run `phasegate init`", link.display()));
     }
     if let (Some((_, record)), false) = (shared, setting.context.out.json) {
         setting.context.out.note(stays(&record));
@@ -92,7 +93,7 @@ impl<'a> Plan<'a> {
             }
         }
         for adapter in &setting.adapters {
-            for change in adapter.installer().uninstall(&setting.request(*adapter)?)? {
+            for change in setting.removal(*adapter, &setting.request(*adapter)?)? {
                 let own = record.files.iter().any(|written| written.path == change.path);
                 if !own && is_committed(&change.path) {
                     committed.push(change.path);
@@ -107,18 +108,18 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Why hooks in the user's settings stay, and how they go.
+/// Why what is in the user's settings stays, the hooks or the client's shell, and how it goes.
 fn stays(record: &Record) -> String {
-    let how = "`phasegate init --undo --user` removes them";
+    let how = "`phasegate init --undo --user` removes it";
     let Some(first) = record.projects.iter().next() else {
-        return format!("the hooks in the user's settings stay: `phasegate init --user` wrote them; {how}");
+        return format!("what `init` wrote into the user's settings stays: `phasegate init --user` wrote it; {how}");
     };
     let others = match record.projects.len() - 1 {
         0 => String::new(),
         1 => " and another project".to_string(),
         more => format!(" and {more} other projects"),
     };
-    format!("the hooks in the user's settings stay: they guard `{}`{others}, too; {how}", first.display())
+    format!("what `init` wrote into the user's settings stays: it is for `{}`{others}, too; {how}", first.display())
 }
 
 /// The platforms whose settings may hold what `init` wrote: those that it wired and those detected now.
@@ -138,7 +139,7 @@ fn restored(setting: &Setting<'_>, written: &Written) -> Result<Option<String>, 
     for adapter in phasegate_adapters::all() {
         let mut request = setting.request(adapter)?;
         request.existing = text.iter().map(|text| (written.path.clone(), text.clone())).collect();
-        for change in adapter.installer().uninstall(&request)? {
+        for change in setting.removal(adapter, &request)? {
             text = change.after;
         }
     }

@@ -12,7 +12,7 @@ const CACHES: &[&str] = &[
     ".cache",
     ".cargo/git",
     ".cargo/registry",
-    ".eslintcache",
+    ".config/go/telemetry",
     ".gradle",
     ".hypothesis",
     ".ipynb_checkpoints",
@@ -43,6 +43,7 @@ const FILES: &[&str] = &[
     ".pyc",
     ".tsbuildinfo",
     "/.coverage",
+    "/.eslintcache",
     "/.package-cache",
     "/.package-cache-mutate",
     "/.bash_history",
@@ -51,6 +52,7 @@ const FILES: &[&str] = &[
     "/.node_repl_history",
     "/.python_history",
     "/.sqlite_history",
+    "/.stylelintcache",
     "/.viminfo",
 ];
 
@@ -133,5 +135,8 @@ mod tests {
         assert!(is_lock(Path::new("/p/.lock")) && is_lock(Path::new("/p/db.LOCK")) && !is_lock(Path::new("/p/x.rs")));
         assert!(is_cache(Path::new("/h/.cargo/registry"), Path::new("/none")));
         assert!(!is_cache(Path::new("/h/registry"), Path::new("/none")));
+        // Each `go` command counts there that it ran.
+        assert!(is_cache(Path::new("/h/.config/go/telemetry"), Path::new("/none")));
+        assert!(is_silent(Path::new("/p/.eslintcache")) && !is_silent(Path::new("/p/eslint.config.mjs")));
     }
 }

@@ -207,7 +207,8 @@ fn silent(scratch: &Scratch, level: Level) -> Result<(), Failed> {
     let line = "git status; mkdir -p out/deep target .pytest_cache ~/.cache/x ~/.npm; echo x > out/deep/f; \
                 echo Signature > target/CACHEDIR.TAG; echo y > target/y; touch .pytest_cache/z ~/.cache/x/a ~/.npm/b; \
                 touch new.lock; echo hello > t; cat t > src/a.txt; rm t; touch src/a.txt; mkdir -p p/__pycache__; \
-                touch p/__pycache__/a.pyc";
+                touch p/__pycache__/a.pyc; mkdir -p ~/.config/go/telemetry/local; echo 1 > ~/.config/go/telemetry/local/go.count; \
+                echo '[]' > .eslintcache";
     let output = run(scratch, &scratch.request(level), line);
     equal(report(&output)?.changes, Vec::new())
 }

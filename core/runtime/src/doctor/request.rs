@@ -18,6 +18,8 @@ pub struct Asked<'a> {
     pub start: PathBuf,
     /// What finds out how this program can hold lines as a client's shell.
     pub shell_probe: Option<ShellProbe>,
+    /// The variables in which clients are told their shells.
+    pub shell_variables: Vec<&'static str>,
     /// The variables of the environment.
     pub environment: BTreeMap<String, String>,
 }
