@@ -1,11 +1,10 @@
 //! The lines in which two texts differ, in hunks as unified diffs have them.
 
-use std::ops::Range;
+use similar::udiff::UnifiedHunkHeader;
+use similar::{Algorithm, Change, ChangeTag, DiffOp, capture_diff_slices, group_diff_ops};
 
 /// Lines that stay around a change.
 const CONTEXT: usize = 3;
-/// The largest table for the longest common lines; texts that would need a larger one are shown as replaced.
-const MAX_CELLS: usize = 4_000_000;
 
 /// The status of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,88 +37,21 @@ pub(crate) struct Hunk<'a> {
 
 /// The hunks that lead from one text to the other.
 pub(crate) fn hunks<'a>(before: &'a str, after: &'a str) -> Vec<Hunk<'a>> {
-    let all = lines(before, after);
-    let mut ranges: Vec<Range<usize>> = Vec::new();
-    for (at, _) in all.iter().enumerate().filter(|(_, line)| line.fate != Fate::Stays) {
-        let (start, end) = (at.saturating_sub(CONTEXT), (at + CONTEXT + 1).min(all.len()));
-        match ranges.last_mut() {
-            Some(last) if start <= last.end => last.end = end,
-            _ => ranges.push(start..end),
-        }
-    }
-    ranges.into_iter().filter_map(|range| hunk(&all, range)).collect()
-}
-
-fn hunk<'a>(all: &[Line<'a>], range: Range<usize>) -> Option<Hunk<'a>> {
-    let (earlier, lines) = (all.get(..range.start)?, all.get(range)?);
-    let count = |lines: &[Line<'_>], other: Fate| lines.iter().filter(|line| line.fate != other).count();
-    let side = |other: Fate| {
-        let (first, length) = (count(earlier, other), count(lines, other));
-        match length {
-            0 => format!("{first},0"),
-            1 => format!("{}", first + 1),
-            _ => format!("{},{length}", first + 1),
-        }
+    let old: Vec<&'a str> = before.split_inclusive('\n').collect();
+    let new: Vec<&'a str> = after.split_inclusive('\n').collect();
+    let line = |change: Change<&'a str>| {
+        let fate = match change.tag() {
+            ChangeTag::Equal => Fate::Stays,
+            ChangeTag::Delete => Fate::Removed,
+            ChangeTag::Insert => Fate::Added,
+        };
+        Line { fate, text: change.value() }
     };
-    let header = format!("@@ -{} +{} @@", side(Fate::Added), side(Fate::Removed));
-    Some(Hunk { header, lines: lines.to_vec() })
-}
-
-/// Every line of both texts, in an order that makes each text from the other.
-fn lines<'a>(before: &'a str, after: &'a str) -> Vec<Line<'a>> {
-    let old: Vec<&str> = before.split_inclusive('\n').collect();
-    let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let head = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
-    let rest = old.len().min(new.len()) - head;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
-    let stays = |text: &&'a str| Line { fate: Fate::Stays, text };
-    let mut all: Vec<Line<'a>> = old.iter().take(head).map(stays).collect();
-    let (left, right) = (old.get(head..old.len() - tail), new.get(head..new.len() - tail));
-    all.extend(middle(left.unwrap_or_default(), right.unwrap_or_default()));
-    all.extend(old.iter().skip(old.len() - tail).map(stays));
-    all
-}
-
-/// The lines of the parts that differ: as many of them stay as can.
-fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
-    let removed = |text: &&'a str| Line { fate: Fate::Removed, text };
-    let added = |text: &&'a str| Line { fate: Fate::Added, text };
-    let width = new.len() + 1;
-    if old.is_empty() || new.is_empty() || (old.len() + 1).saturating_mul(width) > MAX_CELLS {
-        return old.iter().map(removed).chain(new.iter().map(added)).collect();
-    }
-    // How many lines the rests of both texts have in common, from each pair of positions on.
-    let mut common = vec![0_usize; (old.len() + 1) * width];
-    let get =
-        |common: &[usize], row: usize, column: usize| common.get(row * width + column).copied().unwrap_or_default();
-    for (row, one) in old.iter().enumerate().rev() {
-        for (column, other) in new.iter().enumerate().rev() {
-            let best = if one == other {
-                get(&common, row + 1, column + 1) + 1
-            } else {
-                get(&common, row + 1, column).max(get(&common, row, column + 1))
-            };
-            if let Some(cell) = common.get_mut(row * width + column) {
-                *cell = best;
-            }
-        }
-    }
-    let (mut all, mut row, mut column) = (Vec::new(), 0, 0);
-    while let (Some(one), Some(other)) = (old.get(row), new.get(column)) {
-        if one == other {
-            all.push(Line { fate: Fate::Stays, text: one });
-            (row, column) = (row + 1, column + 1);
-        } else if get(&common, row + 1, column) >= get(&common, row, column + 1) {
-            all.push(removed(one));
-            row += 1;
-        } else {
-            all.push(added(other));
-            column += 1;
-        }
-    }
-    all.extend(old.iter().skip(row).map(removed));
-    all.extend(new.iter().skip(column).map(added));
-    all
+    let hunk = |ops: &Vec<DiffOp>| Hunk {
+        header: UnifiedHunkHeader::new(ops).to_string(),
+        lines: ops.iter().flat_map(|op| op.iter_changes(&old, &new)).map(line).collect(),
+    };
+    group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT).iter().map(hunk).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! One guarded call, for every server that holds a [`Guard`]: begin the session, decide the call, run it, record how it
 //! ended, end the session.
 //!
-//! The MCP relay, the guard inside a server, the tower layer and the interceptor all use [`GuardedCalls`], so that the same
+//! The MCP relay, the guard inside a server and the tower layer all use [`GuardedCalls`], so that the same
 //! fault gets the same code in each of them:
 //!
 //! | fault | the call |

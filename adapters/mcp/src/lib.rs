@@ -36,8 +36,6 @@ pub mod proxy;
 pub mod config;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(feature = "interceptor")]
-pub mod interceptor;
 
 use std::path::Path;
 

@@ -14,9 +14,6 @@ pub struct Options {
     /// Let each tool of a client without a session take the handle of its session as an argument.
     #[cfg(feature = "http")]
     pub handles: bool,
-    /// Offer the guard as a validator that others ask before they forward a call; with no server behind only.
-    #[cfg(feature = "interceptor")]
-    pub interceptor: Option<crate::interceptor::Mode>,
     /// The skills that each session has in force from its first message on.
     pub held: Vec<Held>,
     /// How long servers may go on to answer after the client has closed its end.
@@ -30,8 +27,6 @@ impl Default for Options {
             own_tools: true,
             #[cfg(feature = "http")]
             handles: false,
-            #[cfg(feature = "interceptor")]
-            interceptor: None,
             held: Vec::new(),
             grace: Duration::from_secs(2),
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
-use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing, expanded};
+use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
 use phasegate_core::Code;
 use phasegate_runtime::deprecated_files::deprecated_files;
 use phasegate_runtime::discover::named;
@@ -31,11 +31,8 @@ pub struct Args {
     /// Files to check; default: all that apply to the project. What a skill of them runs may be another skill of its folder
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print each skill with every default and short form written out
-    #[arg(long)]
-    pub expanded: bool,
     /// Also play the transcripts in `.phasegate/tests`, and compare the answers with what they expect
-    #[arg(long, conflicts_with_all = ["files", "expanded"])]
+    #[arg(long, conflicts_with = "files")]
     pub tests: bool,
     /// Also write what became of the transcripts to this file, as JUnit XML
     #[arg(long, value_name = "FILE", requires = "tests")]
@@ -82,19 +79,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         junit::write(&context.start()?.join(path), &played, &diagnostics)?;
     }
     let failed = played.iter().any(|one| !one.mistakes.is_empty());
-    let skills: Vec<_> = compiled.policy.skills.iter().filter(|_| args.expanded).map(expanded).collect();
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
         let mut value = json!({"files": configs, "errors": errors, "diagnostics": list});
-        if let (true, Some(fields)) = (args.expanded, value.as_object_mut()) {
-            fields.insert("expanded".into(), json!(skills));
-        }
         if let (true, Some(fields)) = (args.tests, value.as_object_mut()) {
             fields.insert("tests".into(), played.iter().map(Played::as_json).collect());
         }
         context.out.value(&value);
-    } else if args.expanded && errors == 0 {
-        context.out.line(skills.join("---\n").trim_end());
     } else {
         diagnostics.iter().for_each(|found| print(context, found, &files));
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));

@@ -129,18 +129,16 @@ phases:
 ";
 
 #[test]
-fn both_formats_have_every_way() {
+fn a_drawing_has_every_way() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\n");
     world.write(".phasegate/skills/odd.yaml", EVERY_WAY);
     let mermaid = world.run(&["workflow", "graph", "--skill", "odd"], 0);
-    let dot = world.run(&["workflow", "graph", "--skill", "odd", "--format", "dot"], 0);
     for way in [["p0", "p2"], ["p3", "p0"], ["p2", "p1"]] {
         let [from, to] = way;
-        let dotted = dot.contains(&format!("{from} -> {to} "));
         let drawn =
             mermaid.lines().any(|line| line.starts_with(&format!("  {from} -")) && line.ends_with(&format!(" {to}")));
-        assert!(dotted && drawn, "{way:?}");
+        assert!(drawn, "{way:?}");
     }
     world.run(&["workflow", "graph", "--skill", "nonsense"], 2);
     world.run(&["workflow", "graph"], 1);

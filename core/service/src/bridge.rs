@@ -1,4 +1,4 @@
-//! The bridge: many frames in one process, for plugins that live inside their client (rules 6.5).
+//! The bridge: many frames in one process, for plugins that live inside their client (rules 6.4).
 //!
 //! One line in, one line out; a line is decided as a hook decides its frame, with the same deadline and the same
 //! denials. Sessions stay loaded, and lines that wait at the same time are decided as a batch, in their order (rules 8.8).

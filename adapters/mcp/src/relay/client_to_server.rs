@@ -89,7 +89,7 @@ async fn request(shared: &Shared, message: Message, id: Id, method: &str) -> Act
         (table.initialized, table.elicits) = (true, elicits);
     }
     match shared.servers.len() {
-        0 => return local::answer(shared, &message, id, method).await,
+        0 => return local::answer(shared, &message, id, method),
         1 => {}
         _ => return multiplexed::route(shared, message, id, method),
     }

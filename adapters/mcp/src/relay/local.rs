@@ -23,27 +23,17 @@ const WITH_HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "20
 const UNSUPPORTED: i64 = -32022;
 
 /// The answer to a request that is no call.
-pub(super) async fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -> Act {
+pub(super) fn answer(shared: &Shared, message: &Message, id: Id, method: &str) -> Act {
     let modern = modern(message);
     if let Some(refusal) = version_refused(message, &id).filter(|_| modern) {
         return Act::Answer(id, refusal);
     }
-    #[cfg(feature = "interceptor")]
-    if let Some(answered) = validated(shared, message, method).await {
-        return match answered {
-            Ok(result) => Act::Answer(id.clone(), encode::answered(&id, &complete(result, modern))),
-            Err(refused) => {
-                let json = encode::failed(Some(&id), refused.number, &refused.text, None);
-                Act::Answer(id, json)
-            }
-        };
-    }
     let result = match method {
-        "initialize" => Some(initialized(shared, message)),
+        "initialize" => Some(initialized(message)),
         "ping" => Some(json!({})),
         "server/discover" => Some(json!({
             "supportedVersions": [MODERN],
-            "capabilities": capabilities(shared),
+            "capabilities": {"tools": {}},
             "ttlMs": 0,
             "cacheScope": "public",
             "_meta": {"io.modelcontextprotocol/serverInfo": info()},
@@ -66,34 +56,12 @@ fn complete(mut result: Value, modern: bool) -> String {
     Sorted(&result).to_string()
 }
 
-/// What there is to be had.
-fn capabilities(shared: &Shared) -> Value {
-    #[cfg(feature = "interceptor")]
-    if shared.interceptor.is_some() {
-        let capability = crate::interceptor::Interceptor::capability();
-        return json!({"tools": {}, "extensions": {crate::interceptor::EXTENSION: capability}});
-    }
-    let _ = shared;
-    json!({"tools": {}})
-}
-
-/// The answer to a request to the interceptor; `None` if it is not one.
-#[cfg(feature = "interceptor")]
-async fn validated(
-    shared: &Shared,
-    message: &Message,
-    method: &str,
-) -> Option<Result<Value, crate::interceptor::Refused>> {
-    let session = shared.session_now();
-    shared.interceptor.as_ref()?.answer(method, message.content(), &session, &shared.calls).await
-}
-
-fn initialized(shared: &Shared, message: &Message) -> Value {
+fn initialized(message: &Message) -> Value {
     let asked = Object::read(message.content()).ok().and_then(|params| params.text("protocolVersion"));
     let spoken = WITH_HANDSHAKE.into_iter().find(|version| asked.as_deref() == Some(version));
     json!({
         "protocolVersion": spoken.unwrap_or(WITH_HANDSHAKE[0]),
-        "capabilities": capabilities(shared),
+        "capabilities": {"tools": {}},
         "serverInfo": info(),
     })
 }

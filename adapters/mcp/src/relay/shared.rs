@@ -35,9 +35,6 @@ pub(super) struct Shared {
     closing: AtomicBool,
     /// A server has answered something.
     spoke: AtomicBool,
-    /// The guard as a validator that the client asks.
-    #[cfg(feature = "interceptor")]
-    pub(super) interceptor: Option<crate::interceptor::Interceptor>,
 }
 
 impl Shared {
@@ -49,8 +46,6 @@ impl Shared {
         options: Options,
     ) -> Self {
         Self {
-            #[cfg(feature = "interceptor")]
-            interceptor: options.interceptor.filter(|_| servers.is_empty()).map(crate::interceptor::Interceptor::new),
             servers,
             calls: GuardedCalls::new(guard, "mcp").holding(options.held.clone()),
             options,
@@ -141,10 +136,6 @@ impl Shared {
 
     /// Ends the session, if it began here and its client has left it in good order.
     pub(super) async fn end(&self, orderly: bool) {
-        #[cfg(feature = "interceptor")]
-        if let Some(interceptor) = &self.interceptor {
-            interceptor.end(&self.calls).await;
-        }
         if orderly || self.session.principal.is_some() {
             self.calls.end(&self.own_session()).await;
         }

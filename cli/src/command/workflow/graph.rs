@@ -1,7 +1,6 @@
-//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid or DOT.
+//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid.
 
 mod children;
-mod dot;
 mod mermaid;
 mod model;
 mod words;
@@ -21,9 +20,6 @@ use model::Graph;
 /// The arguments of `phasegate workflow graph`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The language of the drawing
-    #[arg(long, value_name = "FORMAT", default_value = "mermaid")]
-    format: Format,
     /// Draw this skill of the project, or shipped with the program, whether it is live or not
     #[arg(long, value_name = "NAME", conflicts_with = "run")]
     skill: Option<String>,
@@ -33,15 +29,6 @@ pub(super) struct Args {
     /// Write the drawing to this file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// The language of a drawing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// A flowchart of Mermaid, which Markdown viewers draw
-    Mermaid,
-    /// A graph of Graphviz
-    Dot,
 }
 
 /// Draws.
@@ -67,10 +54,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             of_run(&found, found.run(args.run.as_ref(), &Fits { test: &is_root, none })?)?
         }
     };
-    let drawing = match args.format {
-        Format::Mermaid => mermaid::drawn(&graph),
-        Format::Dot => dot::drawn(&graph),
-    };
+    let drawing = mermaid::drawn(&graph);
     match &args.output {
         Some(path) => {
             let wrong = |error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));

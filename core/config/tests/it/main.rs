@@ -9,7 +9,6 @@
 
 mod agree;
 mod cases;
-mod expanded;
 mod levels;
 mod manual;
 mod rules;

@@ -12,8 +12,6 @@ const MAX_WAY_CHARS: usize = 56;
 /// A skill to draw.
 pub(super) struct Graph {
     pub(super) name: String,
-    /// Which run stands in it.
-    pub(super) run: Option<String>,
     pub(super) phases: Vec<Node>,
     pub(super) ways: Vec<Way>,
 }
@@ -61,12 +59,7 @@ impl Graph {
             let forward = phase.next.iter().map(move |edge| way(at, edge));
             forward.chain(phase.back.iter().map(move |back| way_back(at, back)))
         });
-        Self {
-            name: skill.name.clone(),
-            run: run.map(|run| format!("run {}, {} mode", text(run, "run"), text(run, "mode"))),
-            phases: skill.phases.iter().map(boxed).collect(),
-            ways: ways.collect(),
-        }
+        Self { name: skill.name.clone(), phases: skill.phases.iter().map(boxed).collect(), ways: ways.collect() }
     }
 }
 
