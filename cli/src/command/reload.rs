@@ -123,13 +123,7 @@ fn print(context: &Context, reload: &Reload) {
         let path = |path: &Option<String>| path.clone().unwrap_or_else(|| "none".to_string());
         out.line(format_args!("  {} audit log {} -> {}", "~".yellow(), path(now), path(then)));
     }
-    for readers in &reload.distrusted {
-        let readers = match readers {
-            Readers::Repository => "programs that obey files of the repository",
-            Readers::Packages => "`npx` and what it starts",
-            Readers::Programs => "programs",
-            Readers::Commands => "commands",
-        };
+    for readers in reload.distrusted.iter().map(|readers| trusted(*readers)) {
         out.line(format_args!("  {} {readers} are trusted again to only read", "~".yellow()));
     }
     for server in &reload.unproven {
@@ -137,6 +131,16 @@ fn print(context: &Context, reload: &Reload) {
     }
     for skill in &reload.kept {
         out.line(format_args!("    the run of {skill} keeps the version it began with"));
+    }
+}
+
+/// Whom a session trusts to only read, or does not any more.
+pub(crate) fn trusted(readers: Readers) -> &'static str {
+    match readers {
+        Readers::Repository => "programs that obey files of the repository",
+        Readers::Packages => "`npx` and what it starts",
+        Readers::Programs => "programs",
+        Readers::Commands => "commands",
     }
 }
 

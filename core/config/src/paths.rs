@@ -14,9 +14,9 @@ pub(crate) fn file(written: &str, span: Span) -> Result<String, Finding> {
     if is_absolute(written) {
         return Err(outside(written, span, "it is absolute"));
     }
-    if written.contains('*') {
+    if written.contains(['*', '?']) || count(written) > 1 {
         return Err(Finding::error(Code::ConfigValue, span, format!("`{written}` is not the path of one file"))
-            .suggest("name the file"));
+            .suggest("name the file; several files are an artifact, which a person approves by its name"));
     }
     tidy(written, span)
 }

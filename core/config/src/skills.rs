@@ -50,6 +50,10 @@ pub(crate) fn read_skill(
     findings: &mut Vec<Finding>,
 ) -> Option<Found> {
     let root = match file.kind {
+        Kind::Skill if file.text.trim().is_empty() => {
+            findings.push(empty(&file.path));
+            return None;
+        }
         Kind::Skill => read::read(&Text::whole(&file.text), findings)?,
         Kind::SkillMd => front_matter::config(&file.text, &file.path, findings)?,
         Kind::Settings | Kind::Prompt | Kind::Format | Kind::Rules | Kind::Facts => return None,
@@ -80,6 +84,17 @@ pub(crate) fn read_skill(
         runs: places.runs,
         skill,
     })
+}
+
+/// A file of a skill that says nothing, as a command leaves it that failed to write it.
+fn empty(path: &str) -> Finding {
+    let name = path.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.')).map_or("", |(stem, _)| stem);
+    let way = match crate::shipped::find_shipped(name) {
+        Some(_) => format!("remove it, or fill it: `phasegate skill show {name} > {path}`"),
+        None => format!("remove it, and write another: `phasegate skill new {name}`"),
+    };
+    Finding::error(Code::ConfigMissing, Span { line: 1, column: 1, ..Span::default() }, "the file is empty")
+        .suggest(way)
 }
 
 /// Reports a name that cannot be typed or that is not the file's.

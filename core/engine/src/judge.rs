@@ -115,12 +115,14 @@ impl<'a> SkillCall<'a> {
     }
 
     /// Whether the call begins a run of the skill, by this line of `start`: it, or a part of it, does more than read and
-    /// may be what the line selects. What starts a subagent or invokes a skill does more, where the line says so. Doubt counts, and a program that nobody can see into is doubt for no path.
+    /// may be what the line selects. What starts a subagent or invokes a skill does more, where the line says so. Doubt counts; what
+    /// a program changes that it does not name is doubt for no path, as is one that nobody can see into.
     pub(crate) fn begins(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let shell = self.whole.labels.contains(SHELL);
         self.parts.iter().chain(whole).chain(&self.tasks).any(|part| {
-            let subject = Subject { named: shell, ..part.subject(Use::Forbid) };
+            let call = parts::naming(&part.call);
+            let subject = Subject { call: &call, named: shell, ..part.subject(Use::Forbid) };
             let acts = matcher.invokes.is_some() || !only_reads(&part.labels);
             acts && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)
         })

@@ -465,6 +465,7 @@ impl PathTest {
             && analysis.commands.iter().any(|command| command.besides);
         match least {
             Some(Fit::Yes) if !opaque && !besides => Fit::Yes,
+            Some(_) if used == Use::Forbid && most == Fit::Yes => Fit::Yes,
             _ => most.min(Fit::Doubt),
         }
     }

@@ -1,12 +1,13 @@
 //! Parts: the simple commands of a shell line, each as a call that is judged by itself (rules 3.3).
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde_json::json;
 
-use crate::analysis::{CallAnalysis, PathUse, SimpleCommand, Word};
+use crate::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNNAMED, Word};
 use crate::shell_word::shell_word;
 use crate::tool::{Call, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE, shell_labels};
 use crate::words;
@@ -71,6 +72,23 @@ pub(crate) fn of_tasks(call: &Call) -> Vec<Part> {
         Part { number, call, labels: labels_of(command, &own) }
     };
     (0_u32..).zip(&tasks.commands).filter(|(_, command)| !command.transparent).map(part).collect()
+}
+
+/// The call without what its commands write that they do not name: that is doubt for no path, as a program is that nobody can
+/// see into. A line with a word that is not known may name any path.
+pub(crate) fn naming(call: &Call) -> Cow<'_, Call> {
+    let mut call = Cow::Borrowed(call);
+    let known = |command: &SimpleCommand| {
+        let of = |word: &Word| matches!(word, Word::Known(_));
+        command.words.iter().all(of) && command.redirections.iter().all(|(_, word)| of(word))
+    };
+    let known = call.analysis.commands.iter().all(known);
+    let unnamed =
+        |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
+    if call.analysis.paths.iter().any(unnamed) {
+        call.to_mut().analysis.paths.retain(|path| !unnamed(path));
+    }
+    call
 }
 
 /// The words of a command as a person types them; a word that is made when it runs is `"$..."`.

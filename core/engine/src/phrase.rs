@@ -13,7 +13,7 @@ use crate::matcher::{AgentTest, DOES, Matcher, PathTest, ToolPattern};
 use crate::object::Same;
 use crate::outcome::CallOutcome;
 use crate::policy::Phase;
-use crate::tool::{Call, READ};
+use crate::tool::{BASH, Call, READ};
 
 /// The most characters of one line of a policy, or of a command of the agent's.
 const MAX_LINE_CHARS: usize = 80;
@@ -179,7 +179,7 @@ pub(crate) fn without_agent(matcher: &Matcher) -> Option<String> {
 pub(crate) fn predicate(matcher: &Matcher) -> Option<String> {
     let other = !matcher.args.is_empty() || matcher.agent.is_some() || matcher.invokes.is_some();
     match (matcher.commands.as_slice(), matcher.paths.as_slice()) {
-        _ if other || matcher.tool != ToolPattern::Any && matcher.commands.is_empty() => None,
+        _ if other || !of_any_program(&matcher.tool) && matcher.commands.is_empty() => None,
         ([], [test]) => {
             let files = match &*test.pattern {
                 "**" | "{**,/**}" => "a file".to_string(),
@@ -190,6 +190,11 @@ pub(crate) fn predicate(matcher: &Matcher) -> Option<String> {
         ([first, ..], []) => first.strip_prefix(DOES).map(|word| format!("is {}", effect_in_words(word))),
         _ => None,
     }
+}
+
+/// Whether a line is about each tool, or each line of a shell.
+fn of_any_program(tool: &ToolPattern) -> bool {
+    matches!(tool, ToolPattern::Any) || matches!(tool, ToolPattern::Exact(name) if name == BASH)
 }
 
 /// One line of a list, in backticks.
@@ -222,7 +227,7 @@ impl Condition {
 pub(crate) fn wanted(condition: &Condition) -> String {
     match condition {
         Condition::Call(test) => call(test),
-        Condition::Approved(gate) => format!("{APPROVAL} `{}`", gate.name),
+        Condition::Approved(gate) => approval(&gate.name),
         Condition::All(parts) => {
             let said = parts.iter().filter(|part| written(part, parts).is_none());
             said.map(wanted).collect::<Vec<_>>().join(" and ")
@@ -233,6 +238,24 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::Says(test) => format!("a message that says `{}`", shortened(&test.text)),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
+}
+
+/// A person's word, as something that is needed.
+pub(crate) fn approval(name: &str) -> String {
+    format!("{APPROVAL} `{name}`")
+}
+
+/// A text without the patterns of files that stand in brackets behind their names.
+pub(crate) fn without_patterns(text: &str) -> String {
+    let mut parts = text.split(" (");
+    let mut plain = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        match part.split_once(')') {
+            Some((patterns, rest)) if patterns.contains('*') => plain.push_str(rest),
+            _ => plain.extend([" (", part]),
+        }
+    }
+    plain
 }
 
 /// The ways in which one of several conditions can hold.
@@ -315,7 +338,8 @@ pub(crate) fn either(phrases: &[String]) -> String {
     }
 }
 
-fn call(test: &CallTest) -> String {
+/// What a condition on a call asks for.
+pub(crate) fn call(test: &CallTest) -> String {
     let ending = match test.wanted {
         Wanted::Outcome(CallOutcome::Ok) => "successful",
         Wanted::Ended => "completed",

@@ -11,6 +11,7 @@ use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
 use crate::decision::Effect;
 use crate::denial::{Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, WayBack};
+use crate::doubt::NamedLine;
 use crate::eval::{World, texts};
 use crate::gate::Context;
 use crate::glob::path_fits;
@@ -20,9 +21,10 @@ use crate::missing::Missing;
 use crate::outcome::CallOutcome;
 use crate::phrase;
 use crate::policy::{DenialText, Phase, Skill, Unlisted};
+use crate::rendering::uncounted as why_uncounted;
 use crate::run_verdict::RunVerdict;
 use crate::slash_command;
-use crate::state::{Run, Why};
+use crate::state::{Run, Uncounted, Why};
 use crate::steps::Steps;
 use crate::stopped::stopped;
 use crate::subject;
@@ -31,6 +33,8 @@ use crate::tree;
 
 /// How the reason of a command ends of which nothing more is known.
 const NOT_KNOWN: &str = "is not known to only read";
+/// Why a command is more than one that changes files, which a phase may let run and keep nothing of.
+const TALKS: &str = "it needs another machine";
 /// The most characters of the reason of a command.
 const MAX_BECAUSE_CHARS: usize = 120;
 
@@ -60,7 +64,8 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     let subject = server.map(|server| format!("{tool} of server `{server}`")).or(subject);
     let blamed = blamed(verdict);
     let said = blamed.filter(|_| !context.call.analysis.unsaid);
-    let subject = subject.or_else(|| said.map(subject::of_command));
+    let subject =
+        subject.or_else(|| said.map(|command| subject::of_command(verdict.call.decided(&verdict.ruling), command)));
     let subject = subject.or_else(|| names.then(|| subject::of_call(context.call)).filter(|_| !verdict.skill.compat));
     let guidance = match typed {
         Some(typed) => Guidance::OfPeople(typed),
@@ -70,11 +75,15 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     };
     let mut kind = kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase));
     let blame = blamed.and_then(|command| blame(context, command)).or_else(|| unheard(context, verdict, &kind));
-    let blame = blame.or_else(|| judged(verdict, &kind));
+    let blame = blame.or_else(|| judged(run, verdict, &kind));
     // Which line may mean what the command does says nothing then.
-    let alone = matches!(blame.as_deref(), Some(Blame::Unheard { .. } | Blame::Judged { .. }));
-    if let (true, DenialKind::Unlisted { may, .. }) = (alone, &mut kind) {
-        *may = None;
+    if let DenialKind::Unlisted { may, .. } = &mut kind {
+        let alone = match blame.as_deref() {
+            Some(Blame::Unheard { .. } | Blame::Judged { .. }) => true,
+            Some(Blame::Registered { .. }) => may.as_ref().is_some_and(NamedLine::is_about_no_name),
+            None => false,
+        };
+        *may = may.take().filter(|_| !alone);
     }
     Some(Denial {
         kind,
@@ -122,8 +131,12 @@ fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -
 
 /// Why the command does more than read, where a phase permits what only reads. Of one that may write what a line of the
 /// phase permits, the line says more.
-fn judged(verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
+fn judged(run: &Run, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
     let DenialKind::Unlisted { read_only: true, denied: false, may, .. } = kind else { return None };
+    // What permits calls there are the steps of a plan.
+    if verdict.skill.phase_index(&run.phase).and_then(|at| verdict.skill.phases.get(at))?.steps.is_some() {
+        return None;
+    }
     let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
     let command = commands.iter().find(|command| command.verdict != Verdict::Read)?;
     let may_write = command.verdict != Verdict::Send;
@@ -131,7 +144,8 @@ fn judged(verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
         return None;
     }
     // That it is not known to only read, the denial says anyway.
-    let because = command.because.as_deref().filter(|because| !because.ends_with(NOT_KNOWN))?;
+    let because = command.because.as_deref().filter(|because| !because.ends_with(NOT_KNOWN));
+    let because = if command.network && may_write { Some(TALKS) } else { because }?;
     Some(Box::new(Blame::Judged { because: phrase::cut(because, MAX_BECAUSE_CHARS) }))
 }
 
@@ -321,7 +335,11 @@ fn guidance(
         next = Vec::from([found.phase]);
     }
     let steps = run.steps.as_ref().filter(|_| here.steps.is_some() && blocking.is_none()).map(Steps::left);
-    let uncounted = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom)).map(|one| one.why);
+    let last = run.uncounted.iter().rev().find(|one| atoms.contains(&one.atom));
+    let why = last.map(|one| one.why);
+    let back = way_back(world, skill, run, here);
+    let (needs, uncounted) =
+        blocking.map(|found| told_beside(&found.missing, last, back.is_some())).unwrap_or_default();
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
@@ -330,12 +348,12 @@ fn guidance(
             true => OF_ITS_OWN.to_string(),
             false => now.map(what_to_do).unwrap_or_default(),
         },
-        needs: blocking.map(|found| found.missing.phrases.clone()).unwrap_or_default(),
+        needs,
         uncounted,
         gates: blocking.into_iter().flat_map(|found| &found.missing.gates).map(|gate| gate.name.clone()).collect(),
         rejected: blocking.is_some_and(|found| found.missing.gates.iter().any(|gate| world.is_rejected(gate, run))),
         only_gates: is_persons,
-        back: way_back(world, skill, run, here),
+        back,
         allowed: if has_needs || is_done { String::new() } else { phrase::lines(here.lines(run.at_gate())) },
         next: next
             .iter()
@@ -347,8 +365,25 @@ fn guidance(
             .clone()
             .filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
         steps,
-        failed_gate: run.at_gate() && uncounted == Some(Why::Outcome(CallOutcome::Failed)),
+        failed_gate: run.at_gate() && why == Some(Why::Outcome(CallOutcome::Failed)),
     }))
+}
+
+/// What is missing, and why the last call does not count that was one of them: of several, it stands beside its own.
+fn told_beside(missing: &Missing<'_>, last: Option<&Uncounted>, goes_back: bool) -> (Vec<String>, Option<Why>) {
+    let mut needs = missing.phrases.clone();
+    let Some(last) = last else { return (needs, None) };
+    let test = missing.calls.iter().find(|test| test.atom == last.atom);
+    let several = needs.len() > 1 && !goes_back;
+    let own = test.map(|test| phrase::call(test)).filter(|_| several);
+    match needs.iter_mut().find(|need| Some(&**need) == own.as_ref()) {
+        Some(need) => {
+            let why = why_uncounted(last.why).replacen("The last", "the last", 1);
+            *need = format!("{need} ({})", why.trim_end_matches('.'));
+            (needs, None)
+        }
+        None => (needs, Some(last.why)),
+    }
 }
 
 /// What an agent has to do in a phase, as the policy says it.

@@ -52,8 +52,12 @@ impl Denial {
             Some(run) if code.area() == Area::Phase => phase::reason(&self.kind, &self.guidance, run, reason),
             _ => waiting(&self.kind, &self.guidance).unwrap_or(reason),
         };
-        let recovery = recovery::recovery(&self.guidance).unwrap_or(general);
-        let (reason, recovery) = registered::with_blame(self.blame.as_deref(), reason, recovery);
+        let reason = registered::with_blame(self.blame.as_deref(), reason);
+        // A point, two blanks and the code in brackets stand there, too.
+        let said = reason.chars().count().saturating_add(code.id().len()).saturating_add(5);
+        let room = plain.map(|_| recovery::MAX_CHARS.saturating_sub(said));
+        let recovery = recovery::recovery(&self.guidance, room).unwrap_or(general);
+        let recovery = registered::instead(self.blame.as_deref(), recovery);
         let mut decision = Decision {
             effect: self.effect,
             code: Some(code),
@@ -294,8 +298,8 @@ fn unlisted(kind: &DenialKind) -> String {
 /// How to get on from a question: the answer is the user's.
 pub(crate) fn asked(recovery: &str, name: &str) -> String {
     let yes = format!(
-        "The user decides: a yes lets this one call run. Where nobody is asked, ask the user to type `{} approve {name}`, and \
-         make the same call again within ten minutes of it.",
+        "The user decides. Where nobody asks them, have them type `{} approve {name}`, and make the same call again within \
+         ten minutes.",
         slash_command::WORD
     );
     // What leads on without the user is told where it is short.
@@ -434,11 +438,10 @@ fn inputs_missing(skill: &str, inputs: &[(String, String)], wrong: &[String]) ->
         gate: Gate::Control,
         code: Code::InputsMissing,
         reason: format!(
-            "skill \"{skill}\" begins with a value for each of its inputs, of letters, digits and `._-/@+:=`: {needs}{wrong}"
+            "skill \"{skill}\" needs a value for each input, of letters, digits and `._-/@+:=`: {needs}{wrong}"
         ),
         recovery: format!(
-            "Give `{values}` as the arguments where the skill is invoked, or ask the user to type `{} activate {skill} \
-             {values}`.",
+            "Invoke it with the arguments `{values}`, or ask the user to type `{} activate {skill} {values}`.",
             slash_command::WORD
         ),
     }

@@ -4,7 +4,10 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use serde_json::Value;
+
 use crate::analysis::{Access, SimpleCommand, Word};
+use crate::one_line::one_line;
 use crate::phrase;
 use crate::tool::Call;
 
@@ -15,7 +18,7 @@ pub(crate) fn of_call(call: &Call) -> String {
         return call.tool.name.clone();
     }
     if let [command] = call.analysis.commands.as_slice() {
-        return of_command(command);
+        return of_command(call, command);
     }
     let tool = &call.tool.name;
     let paths = &call.analysis.paths;
@@ -30,8 +33,15 @@ pub(crate) fn of_call(call: &Call) -> String {
     )
 }
 
-/// The words of a command in backticks, as far as they are known.
-pub(crate) fn of_command(command: &SimpleCommand) -> String {
+/// A command of the call in backticks, as it stands in the line; else its words, as far as they are known.
+pub(crate) fn of_command(call: &Call, command: &SimpleCommand) -> String {
+    let (start, end) = (usize::try_from(command.span.0).ok(), usize::try_from(command.span.1).ok());
+    let line = call.input.get("command").and_then(Value::as_str);
+    if let (Some(line), Some(start), Some(end)) = (line, start, end)
+        && let Some(typed) = line.get(start..end).filter(|typed| !typed.is_empty())
+    {
+        return format!("`{}`", phrase::shortened(&one_line(typed)));
+    }
     let words = command.words.iter().map(|word| match word {
         Word::Known(text) => text.as_str(),
         Word::Unknown | Word::Value => "\u{2026}",

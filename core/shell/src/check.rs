@@ -28,6 +28,9 @@ mod tool;
 mod verb;
 mod zip;
 
+use phasegate_core::analysis::Access;
+
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::table::Check;
 use crate::walk::Walk;
@@ -80,7 +83,10 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitTemplate => git::template(walk, command),
         Check::GitFirst => git::first(command),
         Check::Patch => {
-            walk.unnamed |= !command.has(&["dry-run", "version"]);
+            // What it is given names the files.
+            if !command.has(&["dry-run", "version", "stat", "numstat", "summary", "check"]) {
+                walk.touch(&Field { many: false, ..Field::any(command.span) }, Access::Write);
+            }
             None
         }
         Check::ResponseFile => response_file::check(command),

@@ -170,17 +170,16 @@ impl Pattern {
     /// The folder that a path known in part is in; `None`: it may be anywhere.
     #[must_use]
     pub fn folder(&self) -> Option<String> {
-        let Some(Piece::Text(start)) = self.0.first() else {
-            let here = self.0.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Glob));
-            return here.then(|| ".".to_owned());
-        };
-        let rest = self.0.get(1..).unwrap_or(&[]);
         // What a search finds lies below the folder in which it starts.
         let below = |piece: &Piece| match piece {
             Piece::Text(text) => !text.contains(".."),
             Piece::Glob | Piece::Tree => true,
             Piece::Any | Piece::Home => false,
         };
+        let Some(Piece::Text(start)) = self.0.first() else {
+            return self.0.iter().all(below).then(|| ".".to_owned());
+        };
+        let rest = self.0.get(1..).unwrap_or(&[]);
         if !rest.iter().all(below) {
             return None;
         }

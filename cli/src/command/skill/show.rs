@@ -32,7 +32,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let own = || {
         let files =
             [folder.join(name), folder.join(format!("skills/{name}.yaml")), folder.join(format!("skills/{name}.json"))];
-        files.iter().filter(|_| plain && !args.shipped).find_map(|file| fs::read_to_string(file).ok())
+        let asked = files.iter().filter(|_| plain && !args.shipped);
+        let (empty, full): (Vec<_>, Vec<_>) = asked
+            .filter_map(|file| Some((file, fs::read_to_string(file).ok()?)))
+            .partition(|(_, text)| text.trim().is_empty());
+        // The shell empties the file that it writes to before it starts this.
+        for (file, _) in empty {
+            context.out.note(format_args!("`{}` is empty; this is the shipped file", file.display()));
+        }
+        full.into_iter().next().map(|(_, text)| text)
     };
     let shipped = || {
         let skill = find_shipped(name).and_then(|(shipped, form)| shipped.text(form));

@@ -164,7 +164,7 @@ impl Shown {
             "budgets": budgets.of_session(&self.session.state),
             "not_kept": self.session.not_kept,
             "denied": self.session.state.session.denied.iter().map(|denied| json!({"tool": denied.tool, "times": denied.times})).collect::<Vec<_>>(),
-            "older_policy": self.reload.as_ref().is_some_and(|reload| !reload.is_empty()),
+            "older_policy": self.reload.as_ref().is_some_and(Reload::changes_configs),
             "older_skills": self.reload.as_ref().map(|reload| &reload.kept),
             "waiting": self.approvals.get("waiting"),
             "approved": self.approvals.get("approved"),

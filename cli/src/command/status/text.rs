@@ -3,12 +3,14 @@
 use std::time::{Duration, SystemTime};
 
 use owo_colors::OwoColorize as _;
+use phasegate_runtime::reload::Reload;
 use phasegate_runtime::snapshot::{NotKept, Violation};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
 use super::found::{Found, Shared, Shown, given, is_shared, list, words};
 use super::{budgets, plan};
+use crate::command::reload::trusted;
 use crate::output::{Output, duration, to_a_person};
 
 /// The most ended sessions that are listed.
@@ -130,8 +132,16 @@ fn session(out: Output, shown: &Shown, found: &Found, full: bool) {
     let (when, count) = (ago(session.active), session.records);
     out.line(format_args!("\nsession {} ({ended} {when}, {count} {records})", session.id.bold()));
     let older = "older configs:".yellow();
-    if shown.reload.as_ref().is_some_and(|reload| !reload.is_empty()) {
+    if shown.reload.as_ref().is_some_and(Reload::changes_configs) {
         out.line(format_args!("  {older} the session began before they changed; `phasegate reload` applies them"));
+    }
+    let lost = shown.reload.iter().flat_map(|reload| &reload.distrusted);
+    for readers in lost.map(|readers| trusted(*readers)) {
+        out.line(format_args!(
+            "  {} a call changed files that say what {readers} may run: no longer taken to only read; `phasegate reload` trusts \
+             them again",
+            "trust lost:".yellow()
+        ));
     }
     let own: Vec<&Value> = runs.iter().filter(|run| full || !is_shared(run)).collect();
     if runs.is_empty() {

@@ -4,8 +4,9 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::SkillPart;
-use crate::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNNAMED, Verdict, Word};
+use crate::analysis::{Access, CallAnalysis, PathUse, Verdict, Word};
 use crate::matcher::{Matcher, PathTest, Subject, Use};
+use crate::parts;
 use crate::policy::Phase;
 use crate::redacted::Fit;
 use crate::tool::{Call, SHELL};
@@ -71,19 +72,7 @@ impl SkillPart<'_> {
     }
 
     fn may_mean_by<'m>(&self, call: &Call, lines: &'m [Matcher]) -> Option<&'m Matcher> {
-        // What a command writes without naming it is doubt for no path, as for a program that nobody can see into.
-        // A line with a word that is not known may name any path.
-        let mut call = Cow::Borrowed(call);
-        let known = |command: &SimpleCommand| {
-            let of = |word: &Word| matches!(word, Word::Known(_));
-            command.words.iter().all(of) && command.redirections.iter().all(|(_, word)| of(word))
-        };
-        let known = call.analysis.commands.iter().all(known);
-        let unnamed =
-            |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
-        if call.analysis.paths.iter().any(unnamed) {
-            call.to_mut().analysis.paths.retain(|path| !unnamed(path));
-        }
+        let call = parts::naming(call);
         let subject = Subject { call: &call, named: self.labels.contains(SHELL), ..self.subject(Use::Forbid) };
         let servers = self.skill.permitted_servers();
         lines.iter().find(|matcher| matcher.matches(subject, servers, Use::Forbid))

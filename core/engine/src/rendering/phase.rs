@@ -36,7 +36,7 @@ pub(super) fn reason(kind: &DenialKind, guidance: &Guidance, run: &DecidingRun, 
             let why = match (target == blocking, gates) {
                 (true, []) => "which cannot begin yet".to_string(),
                 (true, _) => "which waits for the user".to_string(),
-                (false, []) => format!("and phase {blocking} is not done"),
+                (false, []) => format!("after phase {blocking}"),
                 (false, _) => format!("and phase {blocking} waits for the user"),
             };
             format!("Not yet {skill}: {tool} {belongs} phase {target}, {why}")
@@ -50,7 +50,9 @@ pub(super) fn reason(kind: &DenialKind, guidance: &Guidance, run: &DecidingRun, 
                     _ => format!("{whose} by {}{}", by.line, because(by)),
                 },
                 (may, None) => {
+                    let by_steps = matches!(guidance, Guidance::Strict(standing) if standing.steps.is_some());
                     let base = match (*read_only, *changes) {
+                        _ if by_steps => "is permitted by no open step of the plan",
                         (true, true) => "changes a file",
                         (true, false) => "is not known to only read",
                         (false, _) => "is not listed",

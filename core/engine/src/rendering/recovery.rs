@@ -9,6 +9,7 @@ use crate::decision::Decision;
 use crate::denial::{Guidance, Standing, WayBack};
 use crate::outcome::CallOutcome;
 use crate::phrase;
+use crate::slash_command;
 use crate::state::Why;
 
 /// What a person can do at a gate that does not open.
@@ -19,8 +20,12 @@ const AGAIN: &str = "If files have to change first, stop and tell the user: they
 const OVER: &str = "The phase that you were started for is over, so you may only read: end, and say what you did. What comes \
                     next is for the agent that started you.";
 
-/// The recovery that follows from where the run stands; `None`: the kind of the denial says all.
-pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
+/// The most characters of a denial, if no list of names makes it longer.
+pub(super) const MAX_CHARS: usize = 300;
+
+/// The recovery that follows from where the run stands, in `room` characters if it can be, or with every word; `None`: the kind of the denial says
+/// all.
+pub(super) fn recovery(guidance: &Guidance, room: Option<usize>) -> Option<String> {
     match guidance {
         Guidance::None => None,
         Guidance::Compat { phase, allowed } => {
@@ -29,7 +34,7 @@ pub(super) fn recovery(guidance: &Guidance) -> Option<String> {
         Guidance::OtherServer { meant } => Some(other_server(meant)),
         Guidance::OfPeople(typed) => Some(format!("This command is for the user, who types {typed}.")),
         Guidance::Over => Some(OVER.to_string()),
-        Guidance::Strict(standing) => Some(now(standing)),
+        Guidance::Strict(standing) => Some(within(standing, room)),
     }
 }
 
@@ -55,8 +60,65 @@ fn other_server(meant: &[String]) -> String {
     )
 }
 
+/// What stands between the name of a file and what is wanted of it.
+const NOT_FOUND: &str = " not found: ";
+
+/// How much of what is missing is told, the most first: what does not fit is cut there.
+const MISSING: [Told; 4] = [Told::Whole, Told::First, Told::Words, Told::Nothing];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Every word, as a layout of its own asks for it.
+    All,
+    /// All of it.
+    Whole,
+    /// The first of it, and how much more there is.
+    First,
+    /// The same without the patterns of its files.
+    Words,
+    /// Nothing, where what to do now and another sentence say it.
+    Nothing,
+}
+
+fn within(standing: &Standing, room: Option<usize>) -> String {
+    let Some(room) = room else { return now(standing, Told::All) };
+    let says = !standing.now.is_empty()
+        && (standing.uncounted.is_some() || standing.back.is_some() || !standing.gates.is_empty());
+    let texts = MISSING.iter().filter(|told| says || **told != Told::Nothing).map(|told| now(standing, *told));
+    let mut fits = String::new();
+    for text in texts {
+        fits = text;
+        if fits.chars().count() <= room {
+            break;
+        }
+    }
+    fits
+}
+
+/// What is missing, as far as it is told.
+fn missing(standing: &Standing, told: Told) -> Option<String> {
+    if told == Told::All {
+        return (!standing.needs.is_empty()).then(|| format!("Missing: {}.", phrase::joined(&standing.needs)));
+    }
+    let names = |need: &&String| standing.gates.iter().any(|gate| **need == phrase::approval(gate));
+    // What a person has to type says it.
+    let needs = standing.needs.iter().filter(|need| !standing.only_gates || !names(need));
+    // That a new file is not there yet says nothing.
+    let needs: Vec<String> =
+        needs.map(|need| need.split_once(NOT_FOUND).map_or(need.as_str(), |(_, wanted)| wanted).to_string()).collect();
+    let text = match (told, needs.split_first()) {
+        (Told::Nothing, _) | (_, None) => return None,
+        (Told::All | Told::Whole, _) => phrase::joined(&needs),
+        (Told::First, _) => phrase::joined_within(&needs, 0),
+        (Told::Words, _) => phrase::without_patterns(&phrase::joined_within(&needs, 0)),
+    };
+    // Whose call it is, the sentence before says.
+    let who = standing.done_by.as_ref().map(|kind| format!(" of the subagent `{kind}`"));
+    Some(format!("Missing: {}.", who.map_or(text.clone(), |who| text.replace(&who, ""))))
+}
+
 /// What to do now, what is missing, and a person's way out.
-fn now(standing: &Standing) -> String {
+fn now(standing: &Standing, told: Told) -> String {
     let Standing { now, needs, next, allowed, .. } = standing;
     let mut sentences = Vec::new();
     if !now.is_empty() {
@@ -65,11 +127,9 @@ fn now(standing: &Standing) -> String {
     if let Some(kind) = &standing.done_by {
         sentences.push(format!("The subagent `{kind}` does it: start it."));
     }
+    sentences.extend(missing(standing, told));
     // The way back says that it failed.
     let told = |why: &Why| standing.back.is_some() && *why == Why::Outcome(CallOutcome::Failed);
-    if !needs.is_empty() {
-        sentences.push(format!("Missing: {}.", phrase::joined(needs)));
-    }
     sentences.extend(standing.uncounted.filter(|why| !told(why)).map(uncounted));
     sentences.extend(standing.failed_gate.then(|| AGAIN.to_string()));
     sentences.extend(standing.back.as_ref().map(way_back));
@@ -82,7 +142,10 @@ fn now(standing: &Standing) -> String {
         }
         let other = needs.iter().all(|need| standing.gates.iter().all(|gate| !need.contains(&format!("`{gate}`"))));
         let who = if other && !needs.is_empty() { "Or the user types" } else { "The user types" };
-        sentences.push(format!("{who} {}.", typed(&standing.gates)));
+        // What has to be there before, the user cannot approve yet.
+        if other || standing.only_gates {
+            sentences.push(format!("{who} {}.", typed(&standing.gates)));
+        }
     }
     sentences.extend(standing.steps.iter().flat_map(steps::sentences));
     if now.is_empty() && !standing.only_gates {
@@ -105,32 +168,24 @@ fn now(standing: &Standing) -> String {
 
 /// Why the last call that would have helped does not count.
 pub(crate) fn uncounted(why: Why) -> String {
-    match why {
+    let text = match why {
         Why::NotOwnStatus => {
-            "The last one does not count: other parts of its line may hide how it ended. Run it alone; \
-                              before a pipe, write `set -o pipefail;`."
-                .to_string()
+            "The last one does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
         }
-        Why::Report => "The last one does not count: its output has no report of tests that ended so.".to_string(),
-        Why::Filtered => "The last one does not count: its report does not come through whole. Run it alone, or with \
-                          `2>&1 | tail -40`."
-            .to_string(),
-        Why::Broken => {
-            "The last one does not count: its tests could not be built or collected (`broken`), and a failed test \
-                        is asked for."
-                .to_string()
-        }
+        Why::Report => "The last one does not count: its output has no report of tests that ended so.",
+        Why::Filtered => "The last one does not count, as its report is cut: run it alone, or with `2>&1 | tail -40`.",
+        Why::Broken => "The last one does not count: its tests could not be built or collected, and did not fail.",
         Why::OwnProgram => {
-            "The last one does not count: a program, a module or a script of the project may have printed its \
-                             report. Run the runner by its bare name."
-                .to_string()
+            "The last one does not count, as a file of the project may have printed its report: run the runner by its bare \
+             name."
         }
-        Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.".to_string(),
-        Why::Outcome(CallOutcome::Ok) => "The last one does not count: it succeeded.".to_string(),
-        Why::Outcome(CallOutcome::Failed) => "The last one does not count: it failed.".to_string(),
-        Why::Outcome(CallOutcome::Unknown) => "The last one does not count: its outcome was not seen.".to_string(),
-        Why::Outcome(outcome) => format!("The last one does not count: its outcome was `{}`.", outcome.word()),
-    }
+        Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.",
+        Why::Outcome(CallOutcome::Ok) => "The last one succeeded.",
+        Why::Outcome(CallOutcome::Failed) => "The last one failed.",
+        Why::Outcome(CallOutcome::Unknown) => "The last one was not seen to end.",
+        Why::Outcome(outcome) => return format!("The last one ended as `{}`.", outcome.word()),
+    };
+    text.to_string()
 }
 
 fn way_back(back: &WayBack) -> String {
@@ -144,9 +199,6 @@ fn way_back(back: &WayBack) -> String {
 
 /// What a person types to approve.
 fn typed(names: &[String]) -> String {
-    let each = |prefix: &str| {
-        let typed: Vec<String> = names.iter().map(|name| format!("`{prefix} approve {name}`")).collect();
-        typed.join(" and ")
-    };
-    format!("{} ({} in a terminal)", each("/phasegate"), each("phasegate"))
+    let typed: Vec<String> = names.iter().map(|name| format!("`{} approve {name}`", slash_command::WORD)).collect();
+    format!("{} (in a terminal without `/`)", typed.join(" and "))
 }

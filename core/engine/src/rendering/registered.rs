@@ -52,26 +52,33 @@ pub(super) fn refused(why: &NotRegistered) -> (String, String) {
     }
 }
 
-/// The texts of a denial, with what is known of the command that is to blame and what may be run in its place.
-pub(super) fn with_blame(blame: Option<&Blame>, reason: String, recovery: String) -> (String, String) {
+/// The reason of a denial, with what is known of the command that is to blame.
+pub(super) fn with_blame(blame: Option<&Blame>, reason: String) -> String {
     match blame {
-        None => (reason, recovery),
-        Some(Blame::Registered { registered, readers }) => {
-            (format!("{reason}: {}", registered.because()), with_readers(readers, recovery))
+        None => reason,
+        Some(Blame::Registered { registered, .. }) => format!("{reason}: {}", registered.because()),
+        Some(Blame::Judged { because }) => format!("{reason}: {because}"),
+        Some(Blame::Unheard { program, why: None, .. }) => {
+            format!("{reason}: phasegate does not know the program `{program}`")
         }
-        Some(Blame::Judged { because }) => (format!("{reason}: {because}"), recovery),
-        // What the phase still needs is no help here.
-        Some(Blame::Unheard { program, named, registered: _, why: None }) => {
-            (format!("{reason}: phasegate does not know the program `{program}`"), known_by(program, *named))
+        Some(Blame::Unheard { program, why: Some(why), .. }) => {
+            format!("{reason}: `{program}` is registered, {}", why.in_words())
         }
-        Some(Blame::Unheard { program, registered, why: Some(why), .. }) => (
-            format!("{reason}: `{program}` is registered, {}", why.in_words()),
-            match why {
-                NotRead::Raised => PLAIN_RIGHTS.to_string(),
-                NotRead::AtRunTime => SAY_THE_WORD.to_string(),
-                NotRead::Changes(_) | NotRead::NoPattern => with_one_more(program, registered),
-            },
-        ),
+    }
+}
+
+/// The recovery, with what may be run in the command's place. What a program is that nobody knows, stands for what the phase
+/// still needs: that is no help here.
+pub(super) fn instead(blame: Option<&Blame>, recovery: String) -> String {
+    match blame {
+        None | Some(Blame::Judged { .. }) => recovery,
+        Some(Blame::Registered { readers, .. }) => with_readers(readers, recovery),
+        Some(Blame::Unheard { program, named, why: None, .. }) => known_by(program, *named),
+        Some(Blame::Unheard { program, registered, why: Some(why), .. }) => match why {
+            NotRead::Raised => PLAIN_RIGHTS.to_string(),
+            NotRead::AtRunTime => SAY_THE_WORD.to_string(),
+            NotRead::Changes(_) | NotRead::NoPattern => with_one_more(program, registered),
+        },
     }
 }
 

@@ -22,15 +22,14 @@ pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
         let each: Vec<String> =
             open.iter().map(|(id, calls)| format!("{} permits {}", name(id), call(calls))).collect();
         sentences.push(format!(
-            "These steps of the plan are open: {}. Each permits its call once, alone or joined by `&&`, in the project's \
-             folder.",
+            "Open steps: {}. Each permits one call, alone or joined by `&&`, in the project's folder.",
             phrase::joined_within(&each, MAX_STEPS_CHARS)
         ));
     }
     if !waiting.is_empty() {
         let each: Vec<String> =
-            waiting.iter().map(|(id, after)| format!("{} comes after {}", name(id), names(after))).collect();
-        sentences.push(format!("Not yet open: {}.", phrase::joined(&each)));
+            waiting.iter().map(|(id, after)| format!("{} waits for {}", name(id), names(after))).collect();
+        sentences.push(format!("{}.", phrase::joined(&each)));
     }
     if !begun.is_empty() {
         sentences.push(format!("The call of {} has not ended.", names(begun)));
@@ -43,7 +42,7 @@ pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
         ));
     }
     if sentences.is_empty() {
-        sentences.push("The steps of the plan that are left are prose, and permit nothing.".to_string());
+        sentences.push("No step of the plan is open: each is used, or is prose and permits nothing.".to_string());
     }
     sentences
 }

@@ -165,9 +165,12 @@ impl<'a> Line<'a> {
         let found = matched(&touch.path, self.base, "");
         if touch.path.0.contains(&Piece::Tree) {
             let below = self.ends(&touch.path);
-            let found = found_below(&touch.path, self.base).paths.into_iter();
-            let found = found.map(|written| PathUse { written, ..folder.clone() }).collect::<Vec<_>>();
-            return [PathUse { below, ..folder }].into_iter().chain(found).collect();
+            let found = found_below(&touch.path, self.base);
+            // What a search alone removes is there by now. Data of git it was not looked for in.
+            let whole = found.whole && touch.access == Access::Remove && self.judged.parts.len() == 1;
+            let around = if whole { format!("{}/.git", folder.written) } else { folder.written.clone() };
+            let found = found.paths.into_iter().map(|written| PathUse { written, ..folder.clone() });
+            return found.chain([PathUse { written: around, below, ..folder.clone() }]).collect();
         }
         if found.is_empty() || found.len() > MAX_PATHS || PLACERS.iter().any(|(placer, _)| *placer == name) {
             let below = if folder.written == UNKNOWN { Vec::new() } else { self.ends(&touch.path) };

@@ -247,7 +247,10 @@ impl Files {
         let root = self.root.as_deref().map(plain);
         let base = cwd.map(plain).or_else(|| root.clone()).unwrap_or_default();
         let whole = if path.starts_with('/') { plain(path) } else { plain(&format!("{base}/{path}")) };
-        let inside = root.as_ref().and_then(|root| whole.strip_prefix(root.as_str())?.strip_prefix('/'));
+        let inside = root.as_ref().and_then(|root| match whole.strip_prefix(root.as_str())? {
+            "" => Some("."),
+            below => below.strip_prefix('/'),
+        });
         match inside {
             Some(inside) => inside.to_owned(),
             None if base.is_empty() && !path.starts_with('/') => whole.trim_start_matches('/').to_owned(),

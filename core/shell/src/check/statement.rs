@@ -79,7 +79,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         if !only_selects(text, local) {
             if local {
                 touch_sqlite(walk, command, &statements);
-            } else {
+            } else if !changes_a_database(text) {
                 // A statement can name a file.
                 walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
             }
@@ -122,6 +122,37 @@ fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field
             }
         }
     }
+}
+
+/// What a statement starts with that changes what a database holds.
+const CHANGES: &str =
+    "insert update delete replace merge alter create drop truncate grant revoke begin commit rollback";
+/// Parts of words with which a statement may make a file where the database is, or run something.
+const BY_FILES: [&str; 12] = [
+    "file",
+    "export",
+    "copy",
+    "load",
+    "lo_",
+    "program",
+    "function",
+    "procedure",
+    "extension",
+    "language",
+    "trigger",
+    "server",
+];
+
+/// Whether statements change nothing but what a database holds, each of them or what it only selects.
+fn changes_a_database(text: &str) -> bool {
+    let Some(bare) = without_texts(text, false).map(|bare| bare.to_ascii_lowercase()) else { return false };
+    let starts = |statement: &str| {
+        let first = statement.split(|character: char| !character.is_ascii_alphabetic()).next().unwrap_or("");
+        selects(statement) || contains(CHANGES, first)
+    };
+    !bare.contains('\\')
+        && !BY_FILES.iter().any(|word| bare.contains(word))
+        && bare.split(';').map(str::trim).all(starts)
 }
 
 /// Whether statements of SQLite may name another file than the database.

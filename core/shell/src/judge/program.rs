@@ -94,7 +94,9 @@ impl Walk<'_> {
         let mut worst = self.own_verdict(name, rule, scan, span);
         let writes = worst.verdict == Verdict::Write;
         for finding in scan.findings.iter().cloned() {
-            keep_worse(&mut worst, finding);
+            // An option is one of its program.
+            let because = finding.because.strip_prefix("`-").map(|rest| format!("`{name} -{rest}"));
+            keep_worse(&mut worst, Finding { because: because.unwrap_or(finding.because), ..finding });
         }
         program_text::options(self, rule, &scan.options, &mut worst);
         if let Some(finding) = excess(rule, scan) {
