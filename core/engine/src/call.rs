@@ -87,18 +87,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         let let_through = Some(&mut open).filter(|_| decision.effect != Effect::Deny);
         earlier_calls::decided(policy, draft, &call, event, caller, let_through);
     }
-    decision.confined = judged(draft, &call, &verdicts).filter(|_| decision.lets_through()).map(Box::new);
-    for verdict in &verdicts {
-        apply(world, draft, verdict, &mut decision, &mut open);
-        let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());
-        if decision.lets_through() && verdict.judges && works {
-            holding::hold(draft, &verdict.run);
-        }
-        if let Some(edge) = &verdict.ruling.spent {
-            draft.change(Change::LimitSpent { run: verdict.run.clone(), edge: edge.clone() });
-            draft.announce(&verdict.run);
-        }
-    }
+    enact(world, draft, &call, &verdicts, (&mut decision, &mut open));
     if call.analysis.unproven {
         open.visits.iter_mut().for_each(|visit| (visit.proves, visit.not_own) = (Vec::new(), Vec::new()));
     }
@@ -110,6 +99,28 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         denied::count(world, policy, draft, &open, lift, &mut decision);
     }
     decision
+}
+
+/// Has the runs take up what they said of the call.
+fn enact(
+    world: &mut World<'_>,
+    draft: &mut Draft,
+    call: &Call,
+    verdicts: &[RunVerdict<'_>],
+    (decision, open): (&mut Decision, &mut OpenCall),
+) {
+    decision.confined = judged(draft, call, verdicts).filter(|_| decision.lets_through()).map(Box::new);
+    for verdict in verdicts {
+        apply(world, draft, verdict, decision, open);
+        let works = verdict.ruling.line.lists() || !only_reads(verdict.call.labels());
+        if decision.lets_through() && verdict.judges && works {
+            holding::hold(draft, &verdict.run);
+        }
+        if let Some(edge) = &verdict.ruling.spent {
+            draft.change(Change::LimitSpent { run: verdict.run.clone(), edge: edge.clone() });
+            draft.announce(&verdict.run);
+        }
+    }
 }
 
 /// Whether a run has the call held, so that nothing of it stays.

@@ -307,17 +307,7 @@ impl<'a> Driver<'a> {
         let shell = shell.under(&self.loaded.own.policy).with_home(&self.runtime.locations.home);
         let began = || session_began(&self.runtime.locations, &self.session);
         self.changes = analysis::complete(&mut event, root, &shell, &protected, &began);
-        if !open && let Some(problem) = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, &event) {
-            return Err(self.note_problem(event.to_value(), problem));
-        }
-        if !open && let Some(problem) = self.held_by_alarm(&event) {
-            return Err(self.note_problem(event.to_value(), problem));
-        }
-        if !open {
-            self.look_at_effects(&event);
-            self.note_violations(&mut event);
-        }
-        if !open && let Some(problem) = self.meet_shell(&mut event) {
+        if !open && let Some(problem) = self.refused(&mut event) {
             return Err(self.note_problem(event.to_value(), problem));
         }
         let root = &self.project.root;
@@ -337,6 +327,17 @@ impl<'a> Driver<'a> {
         let keep = |skill: &Skill| if open { Ok(()) } else { policies.keep(skill) };
         let decided = decide(&mut self.loaded.own.policy, &self.state, &event, gather, keep)?;
         Ok((event, decided))
+    }
+
+    /// Why a call is refused whatever a policy says of it; else notes in it what earlier calls did, and how it would run.
+    fn refused(&mut self, event: &mut Event) -> Option<Problem> {
+        let outer = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, event);
+        if let Some(problem) = outer.or_else(|| self.held_by_alarm(event)) {
+            return Some(problem);
+        }
+        self.look_at_effects(event);
+        self.note_violations(event);
+        self.meet_shell(event)
     }
 
     /// Notes in a call whether its server is started in another way than a person accepted.

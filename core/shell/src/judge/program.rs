@@ -57,8 +57,7 @@ impl Walk<'_> {
         let before = self.touches().len();
         let sends = |field: &&Field| field.known().is_some_and(|word| is_sent(rule, word));
         self.talks(rule.network || scan.operands.iter().any(sends));
-        self.outside |= rule.outside;
-        self.trusts |= rule.hardened_with.is_some() && !rule.outside;
+        self.looks_out(rule);
         let Judged { mut worst, writes, untold } = self.judged(name, rule, args, &scan, span);
         let own = worst.verdict;
         let asks = rule.check == Some(Check::Exec)
@@ -178,8 +177,7 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         let plain = worst.verdict == Verdict::Read;
-        self.outside |= rule.outside;
-        self.trusts |= rule.hardened_with.is_some() && !rule.outside;
+        self.looks_out(rule);
         let sent = |named: &str| rule.sends.split_whitespace().any(|command| command == named);
         self.talks(after.first().map_or(Some("-"), Field::known).is_some_and(sent));
         let Some((command, rest)) = after.split_first() else {
@@ -247,6 +245,12 @@ impl Walk<'_> {
         self.besides |= verdict >= Verdict::Write && rule.elsewhere;
         let word = command.known().unwrap_or_default();
         Finding::new(verdict, format!("`{name} {word}` is not known to only read"), command.span)
+    }
+
+    /// Notes whether a program looks out of what it is given: at the machine, or at what the repository names.
+    fn looks_out(&mut self, rule: &Rule) {
+        self.outside |= rule.outside;
+        self.trusts |= rule.hardened_with.is_some() && !rule.outside;
     }
 
     /// What runs through the repository's configuration where that is not trusted.
