@@ -379,7 +379,7 @@ mod tests {
             ("git commit -m *", ""),
             ("rm *", ""),
             ("touch $X", "any file"),
-            ("psql -c 'delete from t'", "any file"),
+            ("psql -c 'delete from t'", ""),
             ("psql -c *", "any file"),
             ("find src -name a.pyc -delete", "files below `src`"),
             ("find src -name a.pyc -delete && touch $X", "any file"),

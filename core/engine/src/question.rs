@@ -22,6 +22,7 @@ use crate::policy::Policy;
 use crate::redacted::sha256_hex;
 use crate::rendering;
 use crate::state::Session;
+use crate::subject;
 use crate::tool::Call;
 
 /// What the name of a call begins with that a person is asked about.
@@ -97,8 +98,8 @@ pub(crate) fn lift(policy: &Policy, call: &Call, event: &Event, decision: &Decis
     let of = if files { json!(call.analysis.paths) } else { json!(digest(call, event)) };
     let who = json!([call.tool.name, call.tool.server, event.subagent(), event.cwd]);
     let why = json!([decision.code, decision.skill, decision.admission]);
-    let of = (sha256_hex(&json!([who, of, why])), phrase::cut(&shown(call), MAX_KEPT_CHARS));
-    Some(Lift { call: of.0, of: of.1, skill: decision.skill.clone() })
+    let shown = phrase::cut(&subject::of_call(call), MAX_KEPT_CHARS);
+    Some(Lift { call: sha256_hex(&json!([who, of, why])), of: shown, skill: decision.skill.clone() })
 }
 
 /// The name under which a person let this denied call pass, where that lasts.

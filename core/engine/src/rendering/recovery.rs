@@ -63,6 +63,9 @@ fn other_server(meant: &[String]) -> String {
 /// What stands between the name of a file and what is wanted of it.
 const NOT_FOUND: &str = " not found: ";
 
+/// What is said of a file that is not as it was when it was approved.
+const CHANGED: &str = "changed since";
+
 /// How much of what is missing is told, the most first: what does not fit is cut there.
 const MISSING: [Told; 4] = [Told::Whole, Told::First, Told::Words, Told::Nothing];
 
@@ -82,7 +85,10 @@ enum Told {
 
 fn within(standing: &Standing, room: Option<usize>) -> String {
     let Some(room) = room else { return now(standing, Told::All) };
-    let says = !standing.now.is_empty()
+    // That a file changed after its approval nothing else says.
+    let changed = standing.needs.iter().any(|need| need.contains(CHANGED));
+    let says = !changed
+        && !standing.now.is_empty()
         && (standing.uncounted.is_some() || standing.back.is_some() || !standing.gates.is_empty());
     let texts = MISSING.iter().filter(|told| says || **told != Told::Nothing).map(|told| now(standing, *told));
     let mut fits = String::new();
