@@ -87,7 +87,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
         let let_through = Some(&mut open).filter(|_| decision.effect != Effect::Deny);
         earlier_calls::decided(policy, draft, &call, event, caller, let_through);
     }
-    enact(world, draft, &call, &verdicts, (&mut decision, &mut open));
+    enact(world, draft, &call, &verdicts, &mut decision, &mut open);
     if call.analysis.unproven {
         open.visits.iter_mut().for_each(|visit| (visit.proves, visit.not_own) = (Vec::new(), Vec::new()));
     }
@@ -107,7 +107,8 @@ fn enact(
     draft: &mut Draft,
     call: &Call,
     verdicts: &[RunVerdict<'_>],
-    (decision, open): (&mut Decision, &mut OpenCall),
+    decision: &mut Decision,
+    open: &mut OpenCall,
 ) {
     decision.confined = judged(draft, call, verdicts).filter(|_| decision.lets_through()).map(Box::new);
     for verdict in verdicts {
