@@ -126,7 +126,7 @@ const atHome = (path: string): string => path.replace(/^\$HOME(?=\/)/, () => hom
  * Has the client's shell say what it can do, where it is the guard's: before it was started once, no line is let through that
  * has to be held.
  */
-function introduce(shell: unknown, cwd: string): Promise<void> {
+export function introduce(shell: unknown, cwd: string): Promise<void> {
   if (!isText(shell) || !shell.includes(SHELLS)) return Promise.resolve()
   return new Promise((resolve) => {
     const program = shell.replace(/^~(?=\/)/, () => homedir())
