@@ -119,7 +119,7 @@ test("an agent that stops too early goes on by a prompt that counts as nobody's,
     await stops("stop")
     assert.equal(sent.length, times)
     const { content, options } = sent[times - 1] ?? assert.fail()
-    assert.match(content, /skill "finished" must be finished/)
+    assert.match(content, /Do not end the turn yet \(skill finished\)/)
     assert.deepEqual(options, { deliverAs: "followUp" })
     await says("input", { text: content, source: "extension" })
   }
@@ -161,7 +161,7 @@ test("a session that goes idle too early goes on once, as the agent that the use
   }
   assert.deepEqual(sent[0].path, { id: "ses_2" })
   assert.deepEqual({ agent: sent[0].body.agent, model: sent[0].body.model }, { agent: "plan", model })
-  assert.match(sent[0].body.parts[0].text, /skill "finished" must be finished/)
+  assert.match(sent[0].body.parts[0].text, /Do not end the turn yet \(skill finished\)/)
   await prompts("Go on")
   await stops({ finish: "stop" })
   assert.equal(sent.length, 2, "a person's prompt counts anew")
