@@ -1,9 +1,9 @@
 //! The subcommands.
 
 pub mod access;
-pub mod allow;
 pub mod activate;
 pub mod adapters;
+pub mod allow;
 pub mod approve;
 pub mod audit;
 pub mod check;

@@ -51,7 +51,7 @@ pub struct SettingsSource {
     /// commands that obey such files are then not `read`, and a file's name may look like an option.
     pub trust_repository: Option<bool>,
     /// Whether lines of a phase that only reads run so that nothing of them stays, and all lines so that the guard's own files
-    /// stay: `off`, or `auto`, where the client's shell and the system can.
+    /// stay. `off`: not; `auto`: where the client's shell and the system can; `required`: what cannot be held is denied.
     pub confine: Option<Confine>,
     /// What agents may register about the commands of programs.
     pub safety: SafetySource,
