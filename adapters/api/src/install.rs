@@ -170,6 +170,10 @@ pub struct Places {
     pub changed_by_client: Vec<String>,
     /// The keys of its settings that the client itself changes while it works.
     pub client_keys: Vec<String>,
+    /// Folders of texts (`*.md`) whose head may have the client start something, once it loads the text.
+    pub text_folders: Vec<String>,
+    /// The keys of such a head that start nothing; every other key may.
+    pub text_keys: Vec<String>,
     /// Files and folders whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<String>,
     /// Environment variables that name the project's folder, first choice first; they do not follow `cd`.

@@ -43,6 +43,10 @@ pub struct PlaceTable {
     pub changed_by_client: &'static [&'static str],
     /// See [`Places::client_keys`].
     pub client_keys: &'static [&'static str],
+    /// See [`Places::text_folders`].
+    pub text_folders: &'static [&'static str],
+    /// See [`Places::text_keys`].
+    pub text_keys: &'static [&'static str],
     /// See [`Places::signs`].
     pub signs: &'static [&'static str],
     /// See [`Places::project_variables`].
@@ -100,6 +104,8 @@ impl Table {
             unseen,
             changed_by_client,
             client_keys,
+            text_folders,
+            text_keys,
             signs,
             project_variables,
             session_variables,
@@ -111,6 +117,8 @@ impl Table {
             unseen: owned(unseen),
             changed_by_client: owned(changed_by_client),
             client_keys: owned(client_keys),
+            text_folders: owned(text_folders),
+            text_keys: owned(text_keys),
             signs: owned(signs),
             project_variables: owned(project_variables),
             session_variables: owned(session_variables),
@@ -149,6 +157,8 @@ impl PlaceTable {
         unseen: &[],
         changed_by_client: &[],
         client_keys: &[],
+        text_folders: &[],
+        text_keys: &[],
         signs: &[],
         project_variables: &[],
         session_variables: &[],

@@ -132,6 +132,8 @@ pub(crate) static TABLE: Table = Table {
             "~/.local/state/opencode/",
         ],
         client_keys: &[],
+        text_folders: &[],
+        text_keys: &[],
         project_variables: &[],
         session_variables: &["PHASEGATE_SESSION"],
         installed: &[PLUGIN[0], PLUGIN[1]],

@@ -9,6 +9,7 @@ use phasegate_adapter::Problem;
 use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::pins::approval_name;
 use phasegate_runtime::accepted::Choice;
+use phasegate_runtime::hook_installation::switched_off;
 use phasegate_runtime::policy_store::{Current, summary};
 use phasegate_runtime::sessions::{SessionInfo, Sessions, pins, sessions};
 use phasegate_runtime::{Project, Runtime};
@@ -133,5 +134,6 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
     let invocation = invocation(&adapters, "NAME");
     let alarms = runtime.alarms(project)?;
-    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer, alarms })
+    let off = switched_off(&runtime.locations, &project.root, &adapters);
+    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer, alarms, off })
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::accepted::Choice;
 use crate::alarm::{Alarm, add};
 use crate::client_settings;
+use crate::client_texts;
 use crate::deadline::{Deadline, LIMIT};
 use crate::guard_file::GuardFile;
 use crate::modules::Search;
@@ -37,6 +38,7 @@ impl Runtime {
         let (places, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
         let mut all = definitions(places, home, root);
         all.extend(client_settings::definitions(places, root, from));
+        all.extend(client_texts::definitions(places, home, root, from));
         all.extend(Search { home, root, from, known: kept.known_modules() }.definitions(places));
         all
     }

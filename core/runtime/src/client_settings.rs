@@ -13,7 +13,7 @@ use crate::platforms::PlatformPlaces;
 use crate::servers;
 
 /// How the names of settings begin among those of servers and of modules.
-const BELOW_ROOT: &str = "./";
+pub(crate) const BELOW_ROOT: &str = "./";
 
 /// The settings files that a client which is started in the folder `from` of a project reads there, by their names below its
 /// root, each with the digest of what a client does not itself change there and what no server's definition is. Where nothing
@@ -40,9 +40,9 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) 
     known.collect()
 }
 
-/// The name below the project's root of the settings file that this stands for.
+/// The file that a name stands for: its path below the project's root, or with `~/` before it.
 pub(crate) fn file(name: &str) -> Option<&str> {
-    name.strip_prefix(BELOW_ROOT)
+    name.strip_prefix(BELOW_ROOT).or_else(|| name.starts_with("~/").then_some(name))
 }
 
 /// What is told of settings whose content is not the known one.

@@ -33,8 +33,18 @@ pub fn sockets_of_clients() -> Vec<PathBuf> {
     let above: Vec<&Path> = named.iter().filter(|(inode, _)| own.contains(*inode)).map(|(_, path)| *path).collect();
     let folders: BTreeSet<&Path> = above.iter().filter_map(|path| own_folder(path)).collect();
     let counts = |path: &&Path| above.contains(path) || own_folder(path).is_some_and(|at| folders.contains(at));
-    let found: BTreeSet<&Path> = named.iter().map(|(_, path)| *path).filter(counts).collect();
+    // A later client's is made where only such lie.
+    let whole: Vec<&Path> = folders.iter().copied().filter(|folder| has_only_sockets(folder)).collect();
+    let rest = named.iter().map(|(_, path)| *path).filter(counts).filter(|path| !whole.contains(&path.parent().unwrap_or(path)));
+    let found: BTreeSet<&Path> = rest.chain(whole.iter().copied()).collect();
     found.into_iter().map(Path::to_owned).collect()
+}
+
+/// Whether nothing but sockets lies in a folder.
+fn has_only_sockets(folder: &Path) -> bool {
+    let inside = fs::read_dir(folder).map(|inside| inside.flatten().collect::<Vec<_>>()).unwrap_or_default();
+    let other = |kind: fs::FileType| kind.is_file() || kind.is_dir() || kind.is_symlink();
+    !inside.is_empty() && !inside.iter().any(|entry| entry.file_type().map_or(true, other))
 }
 
 /// The folder of a socket, where that is not one for any program's.

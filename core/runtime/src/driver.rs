@@ -12,6 +12,7 @@ mod record;
 mod shell;
 mod suspects;
 mod sweep;
+mod unaccepted;
 mod undoing;
 
 use std::collections::BTreeSet;
@@ -332,7 +333,8 @@ impl<'a> Driver<'a> {
     /// Why a call is refused whatever a policy says of it; else notes in it what earlier calls did, and how it would run.
     fn refused(&mut self, event: &mut Event) -> Option<Problem> {
         let outer = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, event);
-        if let Some(problem) = outer.or_else(|| self.held_by_alarm(event)) {
+        let held = outer.or_else(|| self.held_by_alarm(event)).or_else(|| self.loads_unaccepted(event));
+        if let Some(problem) = held {
             return Some(problem);
         }
         self.look_at_effects(event);

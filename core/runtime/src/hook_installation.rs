@@ -48,6 +48,19 @@ pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, sc
     })
 }
 
+/// The platforms of which some settings name the guard, and which would not start it with the settings as they are, each with
+/// the reason.
+#[must_use]
+pub fn switched_off(locations: &Locations, root: &Path, adapters: &[&'static dyn Adapter]) -> Vec<(String, String)> {
+    let names_guard = |adapter: &dyn Adapter| {
+        let files = adapter.installer().places().settings_files(root, &locations.home);
+        existing(files).values().any(|text| text.contains("phasegate"))
+    };
+    let installed = adapters.iter().copied().filter(|adapter| names_guard(*adapter));
+    let why = |adapter: &'static dyn Adapter| unguarded(adapter, locations, root, InstallScope::Project);
+    installed.filter_map(|adapter| Some((adapter.name().to_owned(), why(adapter)?))).collect()
+}
+
 /// Why a frame is refused in a project that nothing guards and of which nothing is kept: the project's own settings start
 /// the guard as for block mode, so it was guarded, and config and state were both removed.
 pub(crate) fn removed(adapter: &dyn Adapter, frame: &Frame, project: &Project) -> Option<Problem> {

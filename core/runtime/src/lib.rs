@@ -30,6 +30,7 @@ mod sender;
 pub mod connections;
 pub mod servers;
 mod client_settings;
+mod client_texts;
 mod modules;
 pub mod strength;
 pub mod difference;

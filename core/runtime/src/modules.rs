@@ -163,7 +163,7 @@ impl Content {
 }
 
 /// The files below a folder, the shallow ones first, and whether these are all. A link to a folder is followed once.
-fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
+pub(crate) fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
     let (mut files, mut entries) = (Vec::new(), 0);
     let mut folders = VecDeque::from([folder.to_path_buf()]);
     let mut followed = BTreeSet::new();

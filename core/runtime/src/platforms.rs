@@ -1,5 +1,6 @@
 //! What the platforms of this build say of their places, collected when it is first asked for.
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use phasegate_adapter::{Adapter, ClientProgram, ModuleTable};
@@ -23,10 +24,23 @@ pub struct PlatformPlaces {
     pub changed_by_clients: Vec<String>,
     /// The keys of settings that the clients themselves change while they work.
     pub client_keys: Vec<String>,
+    /// Folders of texts whose head may have a client start something.
+    pub text_folders: Vec<String>,
+    /// The keys of such a head that start nothing.
+    pub text_keys: Vec<String>,
+    /// The clients' own folders in the user's home.
+    pub own_folders: Vec<String>,
     /// The platforms' own programs.
     pub clients: Vec<Client>,
     /// The platforms that load modules into themselves.
     pub loaders: Vec<Loader>,
+}
+
+impl PlatformPlaces {
+    /// The clients' own folders, in this home.
+    pub(crate) fn own_folders_in(&self, home: &Path) -> impl Iterator<Item = PathBuf> {
+        self.own_folders.iter().filter_map(|name| Some(home.join(name.strip_prefix("~/")?)))
+    }
 }
 
 /// A program of a platform.
@@ -95,6 +109,9 @@ impl Platforms {
                 all.settings.extend(places.unseen);
                 all.changed_by_clients.extend(places.changed_by_client);
                 all.client_keys.extend(places.client_keys);
+                all.text_folders.extend(places.text_folders);
+                all.text_keys.extend(places.text_keys);
+                all.own_folders.extend(places.signs.into_iter().filter(|sign| sign.starts_with("~/")));
             }
             all.skill_folders.sort_unstable();
             all.skill_folders.dedup();

@@ -13,6 +13,9 @@ use super::setting::{Setting, read};
 use crate::exit::Exit;
 use crate::output::Failure;
 
+/// How many folders lead to that of a client in `/etc`, with the root.
+const OWN_FOLDERS: usize = 3;
+
 /// Writes the files, or removes them.
 ///
 /// # Errors
@@ -59,9 +62,21 @@ pub(super) fn run(setting: &Setting<'_>) -> Result<Exit, Failure> {
     }
     show(setting, &changes, args.verbose);
     write(&changes)?;
+    if args.undo {
+        changes.iter().for_each(|change| remove_empty_folders(&change.path));
+    }
     let done = if args.undo { "removed" } else { "written; it holds for clients that start from now on" };
     out.line(done);
     Ok(Exit::Done)
+}
+
+/// Removes the folders that a removed file leaves empty, but for the client's own.
+fn remove_empty_folders(path: &Path) {
+    for folder in path.ancestors().skip(1).take_while(|folder| folder.ancestors().count() > OWN_FOLDERS) {
+        if std::fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
 }
 
 /// Whether the user may write the file: a file beside it can be made, in the nearest folder that is there.

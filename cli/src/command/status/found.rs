@@ -103,6 +103,8 @@ pub(super) struct Guarded {
     pub(super) offer: Option<Offer>,
     /// What went past the guard, and no person has accepted.
     pub(super) alarms: Vec<Alarm>,
+    /// The platforms that have the guard and do not start it now, each with the reason.
+    pub(super) off: Vec<(String, String)>,
 }
 
 /// The values of inputs, in brackets; nothing where there are none.
@@ -142,6 +144,9 @@ impl Found {
                     ("offer".to_string(), json!({"difference": offer.difference, "digest": offer.digest}))
                 }),
             );
+            let off = self.guarded.off.iter().map(|(platform, why)| json!({"platform": platform, "why": why}));
+            let off = Some(off.collect::<Vec<_>>()).filter(|off| !off.is_empty());
+            fields.extend(off.map(|off| ("off".to_string(), json!(off))));
             let alarms = Some(&self.guarded.alarms).filter(|alarms| !alarms.is_empty());
             fields.extend(alarms.map(|alarms| ("alarms".to_string(), json!(alarms))));
             let given = self.guarded.inputs.as_object().is_some_and(|values| !values.is_empty());

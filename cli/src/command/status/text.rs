@@ -66,6 +66,10 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
 
 /// What keeps the guard from judging, and how a person ends that.
 fn problems(out: Output, found: &Found) {
+    for (platform, why) in &found.guarded.off {
+        let help = "`phasegate doctor` says what to do";
+        out.line(format_args!("{} {platform} does not start the guard now: {why}; {help}", "off:".red().bold()));
+    }
     if let Some(offer) = &found.guarded.offer {
         let (waits, what) = ("waits for you:".yellow(), offer.difference.join("; "));
         out.line(format_args!("{waits} the configs changed, and the accepted ones stay in force: {what}"));

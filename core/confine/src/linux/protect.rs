@@ -60,11 +60,7 @@ pub(super) fn enter(request: &Request) -> Result<()> {
         hold(path)?;
         mounts::make_read_only_below(path)?;
     }
-    request
-        .covered
-        .iter()
-        .filter(|path| sockets::is_socket(path))
-        .try_for_each(|path| mounts::bind_file("/dev/null", path))?;
+    request.covered.iter().try_for_each(|path| sockets::cover_one(path))?;
     std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;
     capabilities::give_up(capabilities::PROTECT)?;
     seccomp::install(request)

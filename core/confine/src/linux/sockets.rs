@@ -25,6 +25,15 @@ pub(super) fn cover(listed: &str, copied: &dyn Fn(&Path) -> bool) -> Result<()> 
     reachable.into_iter().try_for_each(|path| mounts::bind_file("/dev/null", path))
 }
 
+/// Covers a socket, or a folder of them, where later ones come to lie.
+pub(super) fn cover_one(path: &Path) -> Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => mounts::file_system("tmpfs", path, "mode=0555,size=4k"),
+        _ if is_socket(path) => mounts::bind_file("/dev/null", path),
+        _ => Ok(()),
+    }
+}
+
 /// Whether a path is a socket's name.
 pub(super) fn is_socket(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())

@@ -74,7 +74,7 @@ pub(super) fn examine(
     }
     let of_shell = adapter.shell().map(|of| shell::examine(of, locations, project, &request.install, asked));
     examined.findings.extend(of_shell);
-    examined.findings.extend(modules::examine(locations, project, adapter));
+    examined.findings.extend(modules::examine(locations, project, adapter, &request.install));
     examined.findings.insert(0, what);
     if folder != project.root {
         let (here, root) = (folder.display(), project.root.display());

@@ -142,7 +142,11 @@ impl Driver<'_> {
         let servers = servers.into_iter().filter(|name: &String| client_settings::file(name).is_none());
         self.loaded.own.change(SessionChange::Unproven(servers.collect()));
         let places = self.runtime.platforms.places();
-        let taking: BTreeSet<_> = modules.into_iter().filter(|folder| takes_calls(places, Path::new(folder))).collect();
+        // Whatever it takes, it may start programs outside of every call; where no line can have written it, that is its own.
+        let home = &self.runtime.locations.home;
+        let is_own = |folder: &Path| places.own_folders_in(home).any(|own| folder.starts_with(own));
+        let alarms = |folder: &String| !is_own(Path::new(folder)) || takes_calls(places, Path::new(folder));
+        let taking: BTreeSet<_> = modules.into_iter().filter(alarms).collect();
         self.keep(taking.iter().map(|folder| Alarm::new(&self.session, Past::Module, folder)).collect());
         let Some(before) = before.as_ref().filter(|_| !accepts) else {
             return (before.as_ref() != Some(&now)).then_some(now);

@@ -68,7 +68,9 @@ impl Driver<'_> {
         let Some((adapter, shell)) = client.and_then(|client| Some((client.adapter, client.adapter.shell()?))) else {
             return false;
         };
-        let files = adapter.installer().places().settings_files(&self.project.root, &self.runtime.locations.home);
+        let mut files = adapter.installer().places().settings_files(&self.project.root, &self.runtime.locations.home);
+        // What an agent may have written takes no line from the kernel.
+        files.retain(|file| self.is_accepted(file));
         files.iter().filter_map(|file| bounds::settings(file).ok()).any(|text| shell.is_sandboxed(&text))
     }
 
@@ -159,11 +161,16 @@ impl Driver<'_> {
         let before = if looks { None } else { meeting.standing_of(&self.session) };
         before.map_or_else(
             || {
-                let outside = self.runtime.protected(Some(&self.project.root), &[]).outside_the_project();
-                // The client follows a link in the place of its record, and writes what the agent says where that leads.
-                let record = self.loaded.own.snapshot.record.iter();
+                let mut outside = self.runtime.protected(Some(&self.project.root), &[]).outside_the_project();
+                // A client follows links in its own folders, and writes what the agent says where they lead.
                 let (home, root) = (&self.runtime.locations.home, &self.project.root);
-                outside.into_iter().chain(record.map(|record| record.place(home, root).to_path_buf())).collect()
+                let own = self.runtime.platforms.places().own_folders_in(home);
+                let own: Vec<PathBuf> = own.filter(|folder| holds_nothing_of(folder, root)).collect();
+                let record = self.loaded.own.snapshot.record.iter();
+                outside.extend(record.map(|record| record.place(home, root).to_path_buf()));
+                outside.retain(|path| !own.iter().any(|folder| path.starts_with(folder)));
+                outside.extend(own);
+                outside
             },
             |before| before.protected,
         )
@@ -239,6 +246,11 @@ impl Driver<'_> {
             self.keep(vec![Alarm::new(&self.session, Past::NotHeld, id)]);
         }
     }
+}
+
+/// Whether the project lies neither in a folder nor where it leads to.
+fn holds_nothing_of(folder: &Path, root: &Path) -> bool {
+    !root.starts_with(folder) && folder.canonicalize().is_ok_and(|folder| folder.is_dir() && !root.starts_with(&folder))
 }
 
 /// The file that `PATH` finds by a name, without links.
