@@ -171,9 +171,13 @@ fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     let bare = Command::new("python3").arg("speak.txt").current_dir(world.root()).output().unwrap();
     assert_eq!(told(&bare), "", "it would be reached");
     assert!(bare.stdout.is_empty());
-    assert_eq!(asked(&world, "c1", "python3 speak.txt"), Reply::Silent);
-    let output = run(&world, &envelope("python3 speak.txt"));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "111\n111\n", "refused: {}", told(&output));
+    // The folder is covered where only sockets lie in it, else each of them.
+    for (call, other, errors) in [("c1", None, "2\n2\n"), ("c2", Some("notes"), "111\n111\n")] {
+        other.map(|name| fs::write(folder.join(name), "").unwrap());
+        assert_eq!(asked(&world, call, "python3 speak.txt"), Reply::Silent);
+        let output = run(&world, &envelope("python3 speak.txt"));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), errors, "refused: {}", told(&output));
+    }
     drop(listeners);
 }
 

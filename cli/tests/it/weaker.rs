@@ -103,3 +103,31 @@ fn a_running_session_keeps_its_settings_and_what_nobody_accepted_is_told_at_each
     let output = world.frame("fifth", "SessionStart", starts);
     assert!(String::from_utf8_lossy(&output.stdout).contains("settings `sub/.claude/settings.local.json`"));
 }
+
+/// The head of a skill may name hooks, which the client starts outside of every call once it loads the skill.
+#[test]
+fn no_text_is_loaded_that_names_what_a_client_starts_until_a_person_accepts_it() {
+    const HOOKS: &str = "---\nname: helper\ndescription: helps\nhooks:\n  PreToolUse: []\n---\nhelp\n";
+    for file in [".claude/skills/helper/SKILL.md", ".claude/agents/helper.md", ".claude/commands/deep/helper.md"] {
+        let world = World::guarded("block");
+        world.run(&["init", "claude-code"], 0);
+        world.write(file, &HOOKS.replace("hooks:\n  PreToolUse: []\n", ""));
+        assert_eq!(told(&world, "first"), "");
+        let loads = |session: &str| {
+            let skill = world.call(session, "t1", "Skill", json!({"skill": "other"}));
+            let agent = json!({"subagent_type": "helper", "description": "d", "prompt": "p"});
+            (skill, world.call(session, "t2", "Agent", agent))
+        };
+        let (skill, agent) = loads("first");
+        assert_eq!((reply(&skill), reply(&agent)), (Reply::Silent, Reply::Silent), "{file}");
+        world.write(file, HOOKS);
+        let (skill, agent) = loads("first");
+        assert!(denied(&skill, "settings-kept").contains(file), "{file}");
+        denied(&agent, "settings-kept");
+        let told = told(&world, "second");
+        assert!(told.contains(file) && told.contains("name what it starts"), "{file}: {told}");
+        denied(&loads("second").0, "settings-kept");
+        world.run(&["reload"], 0);
+        assert_eq!(reply(&loads("second").0), Reply::Silent, "{file}");
+    }
+}

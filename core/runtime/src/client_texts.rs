@@ -45,11 +45,11 @@ pub(crate) fn definitions(
 
 /// The head of a text, if it says anything but these keys. A line that is not surely one of them counts.
 fn head(text: &str, known: &[String]) -> Option<String> {
-    let text = text.trim_start_matches('\u{feff}').trim_start();
-    let rest = text.strip_prefix(FENCE)?;
+    let text = text.replace("\r\n", "\n");
+    let rest = text.trim_start_matches('\u{feff}').trim_start().strip_prefix(FENCE)?;
     let head = rest.split_once(&format!("\n{FENCE}")).map_or(rest, |(head, _)| head);
-    let is_break = |sign: char| matches!(sign, '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    let mut is_known = !head.contains(is_break) && !head.replace("\r\n", "\n").contains('\r');
+    let is_break = |sign: char| matches!(sign, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let mut is_known = !head.contains(is_break);
     let mut within = false;
     for line in head.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let own = line.split_once(':').is_some_and(|(key, _)| known.iter().any(|known| known == key));
