@@ -45,7 +45,7 @@ pub(crate) fn run(args: &[OsString]) -> ExitCode {
     let given = Given::of(args);
     let ended = told(&given).and_then(|told| match told {
         Told::Bare => Ok(bare(&shell, args)),
-        Told::Protected(paths) => protected(&shell, args, paths),
+        Told::Protected(standing) => protected(&shell, args, *standing),
         Told::Held { ticket, locations, meeting } => {
             let level = meeting.mark().and_then(|mark| mark.level);
             let held = Held { shell: &shell, args, given: &given, ticket: &ticket, level: level.as_deref() };
@@ -65,17 +65,18 @@ fn bare(shell: &Path, args: &[OsString]) -> u8 {
     NO_PROGRAM
 }
 
-/// Becomes the shell, which cannot change these paths.
+/// Becomes the shell, which cannot change the protected paths, nor move the held ones.
 ///
 /// # Errors
 ///
 /// Nothing has run, and why.
-fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result<u8, String> {
+fn protected(shell: &Path, args: &[OsString], standing: Standing) -> Result<u8, String> {
     // What is not there cannot be kept.
-    paths.retain(|path| path.exists());
+    let Standing { mut protected, held, .. } = standing;
+    protected.retain(|path| path.exists());
     let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
     let covered = sockets_of_clients();
-    let request = Request { protected: paths, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
+    let request = Request { protected, held, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
     run_confined(&request).map(|report| report.status).map_err(|error| error.to_string())
 }
 
@@ -83,8 +84,8 @@ fn protected(shell: &Path, args: &[OsString], mut paths: Vec<PathBuf>) -> Result
 enum Told {
     /// As without a guard.
     Bare,
-    /// So that it cannot change these paths.
-    Protected(Vec<PathBuf>),
+    /// So that it cannot change what is protected.
+    Protected(Box<Standing>),
     /// So that nothing of it stays.
     Held { ticket: Box<Ticket>, locations: Box<Locations>, meeting: Meeting },
 }
@@ -92,13 +93,14 @@ enum Told {
 impl Told {
     /// By what the guard left for the line, and by how the lines of the session run.
     fn of(ticket: Ticket, standing: Option<Standing>, locations: Locations, meeting: Meeting) -> Self {
-        let paths = standing.map(|standing| standing.protected).unwrap_or_default();
         match ticket {
             Ticket { confined: Some(_), .. } => {
                 Self::Held { ticket: Box::new(ticket), locations: Box::new(locations), meeting }
             }
-            Ticket { bare: false, .. } if !paths.is_empty() => Self::Protected(paths),
-            _ => Self::Bare,
+            Ticket { bare, .. } => match standing.filter(|standing| !bare && !standing.protected.is_empty()) {
+                Some(standing) => Self::Protected(Box::new(standing)),
+                None => Self::Bare,
+            },
         }
     }
 }
@@ -144,6 +146,7 @@ fn told(given: &Given) -> Result<Told, String> {
 fn without_ticket(standing: &Standing) -> Ticket {
     let confined = standing.confined.as_ref().map(|confined| Confined {
         says: format!("{} A person types such a command in a terminal of their own.", confined.says),
+        ..confined.clone()
     });
     let (line, session, root) = (String::new(), String::new(), standing.root.clone());
     Ticket { line, session, call: None, root, confined, bare: false }

@@ -10,6 +10,11 @@ pub trait ClientShell: Send + Sync {
     /// name the shell.
     fn variable(&self) -> &'static str;
 
+    /// The environment variable that has the client read its user's settings in another folder than usual; empty: none does.
+    fn folder_variable(&self) -> &'static str {
+        ""
+    }
+
     /// The key of the user's settings that names the shell, where no variable does.
     fn setting(&self) -> Option<&SettingsShell> {
         None

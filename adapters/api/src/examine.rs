@@ -64,6 +64,8 @@ pub struct ModuleTable {
     pub roots: &'static [&'static str],
     /// The key by which a JSON file names the programs of one, in a list of paths that begin with a dot.
     pub key: &'static str,
+    /// The file that makes a folder one, whatever else lies in it: the platform starts what that names.
+    pub manifest: &'static str,
     /// How the names of the files of its programs end.
     pub ends: &'static [&'static str],
     /// How the events begin that only the guard should take.

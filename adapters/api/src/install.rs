@@ -170,9 +170,12 @@ pub struct Places {
     pub changed_by_client: Vec<String>,
     /// The keys of its settings that the client itself changes while it works.
     pub client_keys: Vec<String>,
-    /// Folders of texts (`*.md`) whose head may have the client start something, once it loads the text.
-    pub text_folders: Vec<String>,
-    /// The keys of such a head that start nothing; every other key may.
+    /// Folders of agents, each a text (`*.md`) at any depth.
+    pub agent_folders: Vec<String>,
+    /// Folders of commands, each a text (`*.md`) at any depth.
+    pub command_folders: Vec<String>,
+    /// The keys in the head of such a text, and of a skill's, that start nothing; every other key may have the client start
+    /// something once it loads the text. None: no head has it start anything.
     pub text_keys: Vec<String>,
     /// Files and folders whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<String>,

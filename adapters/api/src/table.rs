@@ -43,8 +43,10 @@ pub struct PlaceTable {
     pub changed_by_client: &'static [&'static str],
     /// See [`Places::client_keys`].
     pub client_keys: &'static [&'static str],
-    /// See [`Places::text_folders`].
-    pub text_folders: &'static [&'static str],
+    /// See [`Places::agent_folders`].
+    pub agent_folders: &'static [&'static str],
+    /// See [`Places::command_folders`].
+    pub command_folders: &'static [&'static str],
     /// See [`Places::text_keys`].
     pub text_keys: &'static [&'static str],
     /// See [`Places::signs`].
@@ -104,7 +106,8 @@ impl Table {
             unseen,
             changed_by_client,
             client_keys,
-            text_folders,
+            agent_folders,
+            command_folders,
             text_keys,
             signs,
             project_variables,
@@ -117,7 +120,8 @@ impl Table {
             unseen: owned(unseen),
             changed_by_client: owned(changed_by_client),
             client_keys: owned(client_keys),
-            text_folders: owned(text_folders),
+            agent_folders: owned(agent_folders),
+            command_folders: owned(command_folders),
             text_keys: owned(text_keys),
             signs: owned(signs),
             project_variables: owned(project_variables),
@@ -157,7 +161,8 @@ impl PlaceTable {
         unseen: &[],
         changed_by_client: &[],
         client_keys: &[],
-        text_folders: &[],
+        agent_folders: &[],
+        command_folders: &[],
         text_keys: &[],
         signs: &[],
         project_variables: &[],

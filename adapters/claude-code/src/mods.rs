@@ -18,6 +18,7 @@ pub(crate) static MODS: ModuleTable = ModuleTable {
         "~/.claude/cowork_plugins",
     ],
     key: "modules",
+    manifest: ".claude-plugin/plugin.json",
     ends: &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"],
     events: &["tool.", "classic.", "process.", "fs.", "plugin.register"],
     check: &["claude", "plugin", "validate"],

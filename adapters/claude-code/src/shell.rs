@@ -20,6 +20,10 @@ impl ClientShell for Shell {
         "CLAUDE_CODE_SHELL"
     }
 
+    fn folder_variable(&self) -> &'static str {
+        "CLAUDE_CONFIG_DIR"
+    }
+
     fn read(&self, text: &str) -> Option<ShellText> {
         let line = line_in(text)?;
         let file = text.rsplit_once("pwd -P >| ").and_then(|(_, file)| word(file)).map(|(file, _)| PathBuf::from(file));

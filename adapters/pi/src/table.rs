@@ -82,7 +82,8 @@ pub(crate) static TABLE: Table = Table {
             "~/.pi/agent/trust.json",
         ],
         // What a person chooses in its menus.
-        text_folders: &[],
+        agent_folders: &[],
+        command_folders: &[],
         text_keys: &[],
         client_keys: &["defaultProvider", "defaultModel", "defaultThinkingLevel", "theme", "lastChangelogVersion"],
         signs: &[".pi", "~/.pi"],

@@ -1,7 +1,7 @@
 //! A line that runs so that nothing of it stays.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use phasegate_confine::{Level, Report, Request, run as run_confined, work_base};
 use phasegate_runtime::Locations;
@@ -34,7 +34,9 @@ impl Held<'_> {
         let overlaid = overlaid(locations, &self.ticket.root);
         let work = work_base(&overlaid).ok_or("no folder for temporary layers can be used")?;
         let command = std::iter::once(self.shell.as_os_str().to_owned()).chain(self.args.iter().cloned()).collect();
+        let keeps = self.ticket.confined.iter().flat_map(|confined| &confined.keeps);
         let request = Request {
+            writable: keeps.filter_map(|folder| real_folder(&self.ticket.root, folder)).collect(),
             returned: self.given.folder_file().into_iter().collect(),
             visible: self.given.folders(),
             with_parent: true,
@@ -63,4 +65,11 @@ impl Held<'_> {
         say(says);
         if report.status == 0 { NOT_KEPT } else { report.status }
     }
+}
+
+/// The folder of the project, if it is there and no link leads to it: nobody but the phase's own lines says what is kept.
+fn real_folder(root: &Path, folder: &str) -> Option<PathBuf> {
+    let root = root.canonicalize().ok()?;
+    let path = root.join(folder);
+    (path.is_dir() && path.canonicalize().is_ok_and(|real| real == path)).then_some(path)
 }

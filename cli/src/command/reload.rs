@@ -129,6 +129,10 @@ fn print(context: &Context, reload: &Reload) {
     for server in &reload.unproven {
         out.line(format_args!("  {} results of the MCP server {server} are evidence again", "~".yellow()));
     }
+    if reload.texts {
+        let what = "skills, commands and agents are loaded again: their files changed";
+        out.line(format_args!("  {} {what}", "~".yellow()));
+    }
     for skill in &reload.kept {
         out.line(format_args!("    the run of {skill} keeps the version it began with"));
     }
@@ -164,6 +168,7 @@ fn as_json(reload: &Reload) -> Value {
         "mode": reload.mode.map(|(now, then)| pair(json!(now), json!(then))),
         "distrusted": reload.distrusted,
         "unproven": reload.unproven,
+        "texts": reload.texts,
         "audit_log": reload.audit_log.as_ref().map(|(now, then)| pair(json!(now), json!(then))),
         "kept": reload.kept,
     })

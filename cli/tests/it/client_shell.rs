@@ -157,6 +157,54 @@ fn no_program_of_a_line_changes_the_guards_own_files() {
     assert!(!world.home().join(".other").exists());
 }
 
+/// A phase that lists a folder whole.
+const DOCS: &str = "
+skill: docs
+start: [session]
+unlisted: read_only
+phases:
+  write:
+    do: write the pages
+    allowed: [{writes: \"docs/**\"}]
+";
+
+#[test]
+fn what_a_line_changes_in_a_folder_that_the_phase_lists_whole_is_kept() {
+    let Some(world) = world_of("", DOCS) else { return };
+    world.write("docs/a.md", "");
+    world.write("elsewhere/a.md", "");
+    world.write("build.txt", "echo built > docs/out.md; echo evil > elsewhere/a.md\n");
+    assert_eq!(asked(&world, "c1", "sh build.txt"), Reply::Silent);
+    let output = run(&world, &envelope("sh build.txt"));
+    let says = told(&output);
+    assert!(says.starts_with("not kept: M elsewhere/a.md\n") && says.contains("keeps what it changes in `docs`"), "{says}");
+    assert_eq!(fs::read_to_string(world.root().join("docs/out.md")).unwrap(), "built\n");
+    assert_eq!(fs::read_to_string(world.root().join("elsewhere/a.md")).unwrap(), "");
+    // A link in its place leads nowhere.
+    fs::rename(world.root().join("docs"), world.root().join("pages")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", world.root().join("docs")).unwrap();
+    assert_eq!(asked(&world, "c2", "sh build.txt"), Reply::Silent);
+    assert_eq!(run(&world, &envelope("sh build.txt")).status.code(), Some(73));
+    assert!(!world.root().join("elsewhere/out.md").exists());
+}
+
+#[test]
+fn no_line_writes_into_the_clients_own_folder_or_moves_its_texts_away() {
+    let Some(world) = world_of("", BUILD) else { return };
+    let dotfiles = world.home().join("dotfiles/skills");
+    fs::create_dir_all(&dotfiles).unwrap();
+    std::os::unix::fs::symlink(&dotfiles, world.home().join(".claude/skills")).unwrap();
+    world.write(".claude/skills/known/SKILL.md", "---\nname: known\n---\n");
+    world.start("t");
+    let lines = "mkdir ~/.claude/later; mkdir ~/dotfiles/skills/x; mv .claude away\nrmdir .claude/skills\nrm .claude/skills/known/SKILL.md";
+    world.write("move.txt", lines);
+    assert_eq!(asked(&world, "c1", "sh move.txt"), Reply::Silent);
+    let output = run(&world, &envelope("sh move.txt"));
+    let says = told(&output);
+    assert_eq!((says.matches("Read-only").count(), says.matches("busy").count()), (2, 2), "{says}");
+    assert_eq!(output.status.code(), Some(0), "what lies in the project may change: {says}");
+}
+
 #[test]
 fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     let Some(world) = world_of("", BUILD) else { return };

@@ -3,8 +3,10 @@
 #![allow(clippy::print_stderr, reason = "a test that can show nothing here says why")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::World;
 
@@ -95,4 +97,58 @@ fn a_protected_folder_holds_and_the_rest_does_not() {
     assert!(!output.status.success());
     assert!(world.root().join("free").exists());
     assert_eq!(fs::read_to_string(world.root().join(".phasegate/config.yaml")).unwrap(), "mode: block\n");
+}
+
+/// A server of MCP that answers one call by writing a file, and says what came of it.
+const SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" not in m: continue
+    r = {}
+    if m["method"] == "initialize":
+        r = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    if m["method"] == "tools/list":
+        r = {"tools": [{"name": "write", "description": "d", "inputSchema": {"type": "object"}}]}
+    if m["method"] == "tools/call":
+        try:
+            open("made", "w").write("x"); text = "written"
+        except OSError as e:
+            text = e.strerror
+        r = {"content": [{"type": "text", "text": text}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+"#;
+
+#[test]
+fn a_server_behind_the_relay_is_confined_like_any_command() {
+    let world = World::unguarded();
+    if !holds(&world) {
+        return;
+    }
+    world.write("server.py", SERVER);
+    let program = env!("CARGO_BIN_EXE_phasegate");
+    for (held, says) in [(true, "Read-only file system"), (false, "written")] {
+        let mut args = vec!["mcp", "proxy", "--"];
+        args.extend(held.then_some([program, "confine", "read-only", "--level", "binds", "--with-parent", "--"]).into_iter().flatten());
+        args.extend(["python3", "server.py"]);
+        let mut relay = Command::new(program);
+        relay.args(args).current_dir(world.root()).env_clear().envs(world.variables());
+        let mut relay = relay.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut answers = BufReader::new(relay.stdout.take().unwrap()).lines();
+        let mut to = relay.stdin.take().unwrap();
+        let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+        let mut last = String::new();
+        for (id, (method, params)) in
+            [("initialize", client), ("tools/list", json!({})), ("tools/call", json!({"name": "write", "arguments": {}}))]
+                .into_iter()
+                .enumerate()
+        {
+            writeln!(to, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).unwrap();
+            last = answers.next().unwrap().unwrap();
+        }
+        drop(to);
+        relay.wait().unwrap();
+        assert!(last.contains(says), "{held}: {last}");
+        assert_eq!(world.root().join("made").exists(), !held);
+    }
 }

@@ -31,9 +31,10 @@ fn started() -> World {
 
 #[test]
 fn a_skill_that_came_during_the_session_is_said_to_wait_for_a_reload() {
-    let world = started();
-    world.write(".phasegate/skills/late.yaml", LATE);
+    let world = World::guarded("block");
     world.write(".claude/skills/late/SKILL.md", "---\nname: late\ndescription: x\n---\n");
+    world.start("one");
+    world.write(".phasegate/skills/late.yaml", LATE);
     for text in [
         invoked(&world, "t1", "late"),
         told(

@@ -104,30 +104,67 @@ fn a_running_session_keeps_its_settings_and_what_nobody_accepted_is_told_at_each
     assert!(String::from_utf8_lossy(&output.stdout).contains("settings `sub/.claude/settings.local.json`"));
 }
 
+const HOOKS: &str = "---\nname: helper\ndescription: helps\nhooks:\n  PreToolUse: []\n---\nhelp\n";
+const PLAIN: &str = "---\nname: helper\ndescription: helps\n---\nhelp\n";
+
+/// What the guard says to a skill, and to a subagent.
+fn loads(world: &World, session: &str) -> [Reply; 2] {
+    let agent = json!({"subagent_type": "helper", "description": "d", "prompt": "p"});
+    let skill = world.call(session, "t1", "Skill", json!({"skill": "other"}));
+    [skill, world.call(session, "t2", "Agent", agent)].map(|output| reply(&output))
+}
+
+fn refuses(replies: &[Reply], what: &str) -> bool {
+    replies.iter().all(|reply| matches!(reply, Reply::Denied(text) if text.contains("settings-kept") && text.contains(what)))
+}
+
 /// The head of a skill may name hooks, which the client starts outside of every call once it loads the skill.
 #[test]
 fn no_text_is_loaded_that_names_what_a_client_starts_until_a_person_accepts_it() {
-    const HOOKS: &str = "---\nname: helper\ndescription: helps\nhooks:\n  PreToolUse: []\n---\nhelp\n";
     for file in [".claude/skills/helper/SKILL.md", ".claude/agents/helper.md", ".claude/commands/deep/helper.md"] {
         let world = World::guarded("block");
         world.run(&["init", "claude-code"], 0);
-        world.write(file, &HOOKS.replace("hooks:\n  PreToolUse: []\n", ""));
+        world.write(file, PLAIN);
         assert_eq!(told(&world, "first"), "");
-        let loads = |session: &str| {
-            let skill = world.call(session, "t1", "Skill", json!({"skill": "other"}));
-            let agent = json!({"subagent_type": "helper", "description": "d", "prompt": "p"});
-            (skill, world.call(session, "t2", "Agent", agent))
-        };
-        let (skill, agent) = loads("first");
-        assert_eq!((reply(&skill), reply(&agent)), (Reply::Silent, Reply::Silent), "{file}");
+        assert_eq!(loads(&world, "first"), [Reply::Silent, Reply::Silent], "{file}");
         world.write(file, HOOKS);
-        let (skill, agent) = loads("first");
-        assert!(denied(&skill, "settings-kept").contains(file), "{file}");
-        denied(&agent, "settings-kept");
+        let of_agents = file.contains("agents");
+        let [skill, agent] = loads(&world, "first");
+        assert!(refuses(&[skill], file), "{file}");
+        assert_eq!(refuses(&[agent], file), of_agents, "{file}");
         let told = told(&world, "second");
         assert!(told.contains(file) && told.contains("name what it starts"), "{file}: {told}");
-        denied(&loads("second").0, "settings-kept");
+        assert!(refuses(&loads(&world, "second")[..1], file), "{file}");
         world.run(&["reload"], 0);
-        assert_eq!(reply(&loads("second").0), Reply::Silent, "{file}");
+        assert_eq!(loads(&world, "second"), [Reply::Silent, Reply::Silent], "{file}");
+    }
+}
+
+/// The client loads a text when its file changes, and keeps it: what is there when the text is used says nothing.
+#[test]
+fn no_text_is_loaded_from_files_that_changed_since_the_session_began() {
+    for file in [".claude/skills/helper/SKILL.md", ".claude/agents/helper.md", ".claude/commands/helper.md"] {
+        let world = World::guarded("block");
+        world.run(&["init", "claude-code"], 0);
+        world.write(file, PLAIN);
+        assert_eq!(told(&world, "first"), "");
+        // A skill's other files may change.
+        world.write(".claude/skills/helper/scripts/run.py", "print(1)");
+        world.write(file, HOOKS);
+        world.write(file, PLAIN);
+        let place = file.trim_end_matches("helper/SKILL.md").trim_end_matches("helper.md").trim_end_matches('/');
+        let what = format!("files in `{place}` changed since this session began");
+        assert!(refuses(&loads(&world, "first")[..1], &what), "{file}: {:?}", loads(&world, "first"));
+        assert_eq!(refuses(&loads(&world, "first")[1..], &what), file.contains("agents"), "{file}");
+        let typed = world.frame("first", "UserPromptSubmit", json!({"prompt": "/phasegate reload"}));
+        assert!(!matches!(reply(&typed), Reply::Denied(text) if text.contains("settings-kept")), "{file}");
+        world.run(&["reload"], 0);
+        assert_eq!(loads(&world, "first"), [Reply::Silent, Reply::Silent], "{file}");
+        // The client finds folders on the way to a file that it reads.
+        world.write("sub/.claude/skills/nested/SKILL.md", HOOKS);
+        world.write("sub/notes.md", "");
+        assert_eq!(loads(&world, "first")[0], Reply::Silent, "{file}: nothing was read there");
+        world.call("first", "t3", "Read", json!({"file_path": world.root().join("sub/notes.md")}));
+        assert!(refuses(&loads(&world, "first")[..1], "sub/.claude/skills/nested/SKILL.md"), "{file}");
     }
 }

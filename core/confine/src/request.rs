@@ -18,7 +18,9 @@ pub struct Request {
     pub writable: Vec<PathBuf>,
     /// The folders that must not change, at [`Level::Protect`].
     pub protected: Vec<PathBuf>,
-    /// Sockets that the command cannot reach, at [`Level::Protect`].
+    /// The folders that stay in their place, with whatever the command changes in them, at [`Level::Protect`].
+    pub held: Vec<PathBuf>,
+    /// Sockets, and folders of them, that the command cannot reach, at [`Level::Protect`].
     pub covered: Vec<PathBuf>,
     /// Folders in `/tmp` or `/run` that stay in sight, read-only. Everything else there is hidden.
     pub visible: Vec<PathBuf>,
@@ -81,6 +83,7 @@ impl Request {
             overlaid: Vec::new(),
             writable: Vec::new(),
             protected: Vec::new(),
+            held: Vec::new(),
             covered: Vec::new(),
             visible: Vec::new(),
             returned: Vec::new(),
@@ -110,6 +113,7 @@ impl Request {
             ("overlaid", &self.overlaid),
             ("writable", &self.writable),
             ("protected", &self.protected),
+            ("held", &self.held),
             ("covered", &self.covered),
             ("visible", &self.visible),
             ("returned", &self.returned),
@@ -151,6 +155,7 @@ impl Request {
             "overlaid" => self.overlaid.push(path()),
             "writable" => self.writable.push(path()),
             "protected" => self.protected.push(path()),
+            "held" => self.held.push(path()),
             "covered" => self.covered.push(path()),
             "visible" => self.visible.push(path()),
             "returned" => self.returned.push(path()),
@@ -175,6 +180,7 @@ mod tests {
             overlaid: vec!["/a b".into(), "/c".into()],
             writable: vec!["/--".into()],
             protected: vec!["/p".into()],
+            held: vec!["/h".into()],
             visible: vec!["/v".into()],
             returned: vec!["/r".into()],
             caches: vec![Cache { path: "/x".into(), layer: "/y".into() }],

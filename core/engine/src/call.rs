@@ -132,7 +132,10 @@ fn is_held(verdicts: &[RunVerdict<'_>]) -> bool {
 /// Notes that the runs judged the call. Gives how the shell is to run it, where a run asks for that.
 fn judged(draft: &mut Draft, call: &Call, verdicts: &[RunVerdict<'_>]) -> Option<Confined> {
     let mut judging = verdicts.iter().filter(|verdict| verdict.judges && !verdict.over);
-    let confined = judging.find_map(|verdict| verdict.call.confinement(draft.run(&verdict.run)?, verdict.ruling.line));
+    let held = |verdict: &RunVerdict<'_>| {
+        verdict.call.confinement(draft.state(), draft.run(&verdict.run)?, verdict.ruling.line)
+    };
+    let confined = judging.find_map(held);
     for verdict in verdicts {
         let (run, tool) = (verdict.run.clone(), call.tool.name.clone());
         let shown_stays = draft.run(&run).is_some_and(|run| !run.shown.is_empty());

@@ -167,6 +167,9 @@ pub struct Decision {
 pub struct Confined {
     /// What the agent is told where something of the call was not kept.
     pub says: String,
+    /// The folders of the project in which its changes stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub keeps: Vec<String>,
 }
 
 impl Decision {

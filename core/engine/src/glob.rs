@@ -266,6 +266,14 @@ impl Glob {
         Group::read(&self.text)
     }
 
+    /// The folder of the project of which it selects everything, and nothing else.
+    #[must_use]
+    pub fn whole_folder(&self) -> Option<&str> {
+        let folder = self.text.strip_suffix("/**").filter(|_| self.group().is_none())?;
+        let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['*', '?', '{', '}', '!']);
+        folder.split('/').all(is_plain).then_some(folder)
+    }
+
     /// Whether a path fits, as [`path_fits`] says.
     #[must_use]
     pub fn fits(&self, path: &str) -> bool {

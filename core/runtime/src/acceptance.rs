@@ -38,7 +38,8 @@ impl Runtime {
         let (places, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
         let mut all = definitions(places, home, root);
         all.extend(client_settings::definitions(places, root, from));
-        all.extend(client_texts::definitions(places, home, root, from));
+        let texts = client_texts::Search { platforms: places, home, root, from, others: BTreeSet::new() };
+        all.extend(texts.definitions(&|_| true));
         all.extend(Search { home, root, from, known: kept.known_modules() }.definitions(places));
         all
     }

@@ -179,6 +179,9 @@ pub struct Standing {
     /// What no line may change: the guard's files, and what clients and shells read at their start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<PathBuf>,
+    /// The folders of the project that no line may move: from them the client loads texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<PathBuf>,
 }
 
 /// The folder in which a client's shell and its guard meet.
@@ -283,11 +286,15 @@ impl Meeting {
     #[must_use]
     pub fn standing(&self) -> Option<Standing> {
         let all: Vec<Standing> = self.files(STANDING).iter().filter_map(|path| read(path)).collect();
-        let mut protected: Vec<PathBuf> = all.iter().flat_map(|standing| standing.protected.clone()).collect();
-        protected.sort();
-        protected.dedup();
+        let of_all = |paths: fn(&Standing) -> &Vec<PathBuf>| {
+            let mut found: Vec<PathBuf> = all.iter().flat_map(paths).cloned().collect();
+            found.sort();
+            found.dedup();
+            found
+        };
+        let (protected, held) = (of_all(|standing| &standing.protected), of_all(|standing| &standing.held));
         let holds = all.iter().position(|standing| standing.confined.is_some());
-        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, ..standing })
+        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, held, ..standing })
     }
 
     /// How the lines of a session run.
@@ -411,7 +418,7 @@ mod tests {
     use super::*;
 
     fn ticket(line: &str, held: bool) -> Ticket {
-        let confined = held.then(|| Confined { says: String::new() });
+        let confined = held.then(|| Confined { says: String::new(), keeps: Vec::new() });
         let call = Some(line.into());
         Ticket { line: line.into(), session: "s".into(), call, root: "/p".into(), confined, bare: false }
     }
@@ -449,8 +456,8 @@ mod tests {
     fn lines_are_held_as_long_as_some_session_stands_so() {
         let state = tempfile::tempdir().unwrap();
         let meeting = meeting(state.path());
-        let confined = Some(Confined { says: "look".into() });
-        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new() };
+        let confined = Some(Confined { says: "look".into(), keeps: Vec::new() });
+        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new(), held: Vec::new() };
         meeting.stand("a", None).unwrap();
         assert_eq!((meeting.standing(), meeting.stands()), (None, false));
         meeting.write(&format!("{STANDING}x.json"), &"torn").unwrap();

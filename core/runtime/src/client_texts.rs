@@ -1,49 +1,192 @@
 //! Texts that have a client start something: the head of a skill, an agent or a command may name hooks and servers, which the
-//! client starts outside of every call once it loads the text. They are known by their content, as settings are (rules 4.12).
+//! client starts outside of every call once it loads the text (rules 4.12).
+//!
+//! Heads are known by their content, as settings are. A client may also load a text when the file changes, and keep it: so a
+//! session knows how the files were when it began, by what no program can set of a file.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use phasegate_store::digest::sha256_hex;
+use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_settings::BELOW_ROOT;
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
 
+/// The text of a skill, in its folder.
+const SKILL_FILE: &str = "SKILL.md";
 /// What stands before and behind the head of a text.
 const FENCE: &str = "---";
 /// How the names of the user's texts begin.
 const BELOW_HOME: &str = "~/";
+/// The most skills of one folder that are looked at.
+const MAX_SKILLS: usize = 5_000;
+/// What stands for the texts of a place that has too many.
+const UNREAD: &str = "*";
 
-/// The texts whose head says more than a client only shows or asks the guard about, by their names, each with the digest of
-/// that head. `from` is the folder that the client was started in.
-pub(crate) fn definitions(
-    platforms: &PlatformPlaces,
-    home: &Path,
-    root: &Path,
-    from: &Path,
-) -> BTreeMap<String, String> {
-    let folders = || from.ancestors().take_while(|folder| folder.starts_with(root) && *folder != root).chain([root]);
-    let places = platforms.text_folders.iter().flat_map(|name| match name.strip_prefix(BELOW_HOME) {
-        Some(below) => vec![(home, BELOW_HOME, home.join(below))],
-        None => folders().map(|folder| (root, BELOW_ROOT, folder.join(name))).collect(),
-    });
-    let mut found = BTreeMap::new();
-    for (top, begin, place) in places {
-        let texts = files(&place).0.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md"));
-        for path in texts {
-            // What cannot be read may say anything.
-            let text = bounds::bytes(&path, MAX_SETTINGS_BYTES).unwrap_or_else(|_| FENCE.into());
-            let Some(head) = head(&String::from_utf8_lossy(&text), &platforms.text_keys) else { continue };
-            let name = format!("{begin}{}", path.strip_prefix(top).unwrap_or(&path).display());
-            found.insert(name, sha256_hex(head.as_bytes()));
-        }
-    }
-    found
+/// Where texts are looked for.
+pub(crate) struct Search<'a> {
+    /// What the platforms say.
+    pub(crate) platforms: &'a PlatformPlaces,
+    /// The user's folder.
+    pub(crate) home: &'a Path,
+    /// The project's.
+    pub(crate) root: &'a Path,
+    /// The folder that the client was started in.
+    pub(crate) from: &'a Path,
+    /// Other folders of the project in which the client found texts.
+    pub(crate) others: BTreeSet<PathBuf>,
 }
 
-/// The head of a text, if it says anything but these keys. A line that is not surely one of them counts.
+/// What lies in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Folders with a `SKILL.md` in each.
+    Skills,
+    /// Commands, at any depth.
+    Commands,
+    /// Agents, at any depth.
+    Agents,
+}
+
+/// A folder of texts.
+struct Place {
+    name: String,
+    path: PathBuf,
+    kind: Kind,
+}
+
+impl<'a> Search<'a> {
+    /// Where a session looks that knows the places of these names.
+    pub(crate) fn knowing(
+        platforms: &'a PlatformPlaces,
+        home: &'a Path,
+        root: &'a Path,
+        from: &'a Path,
+        places: &BTreeMap<String, String>,
+    ) -> Self {
+        let names = places.keys().filter_map(|name| name.strip_prefix(BELOW_ROOT));
+        // Of `sub/.client/skills` the folder is `sub`.
+        let folders = names.filter_map(|name| Path::new(name).ancestors().nth(2));
+        let others = folders.filter(|folder| !folder.as_os_str().is_empty()).map(|folder| root.join(folder)).collect();
+        Self { platforms, home, root, from, others }
+    }
+
+    /// The texts whose head says more than a client only shows or asks the guard about, by their names, each with the digest
+    /// of that head. A place with too many texts is one of them.
+    pub(crate) fn definitions(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        for place in self.places().into_iter().filter(|place| wanted(place.kind)) {
+            let (texts, whole) = place.texts();
+            let top = place.path.clone();
+            for path in texts {
+                // What cannot be read may say anything.
+                let text = bounds::bytes(&path, MAX_SETTINGS_BYTES).unwrap_or_else(|_| FENCE.into());
+                let Some(head) = head(&String::from_utf8_lossy(&text), &self.platforms.text_keys) else { continue };
+                let name = format!("{}/{}", place.name, path.strip_prefix(&top).unwrap_or(&path).display());
+                found.insert(name, sha256_hex(head.as_bytes()));
+            }
+            if !whole {
+                found.insert(format!("{}/{UNREAD}", place.name), String::new());
+            }
+        }
+        found
+    }
+
+    /// How the files of each place are, by the place's name; empty where it is not there.
+    pub(crate) fn stamps(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
+        let places = self.places().into_iter().filter(|place| wanted(place.kind));
+        places.map(|place| (place.stamp(), place.name)).map(|(stamp, name)| (name, stamp)).collect()
+    }
+
+    /// The folders between a file and the project's root that have texts, besides those that the client knows from its start.
+    pub(crate) fn folders_beside(&self, file: &Path) -> BTreeSet<PathBuf> {
+        let above = file.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root) && *folder != self.root);
+        let new = above.filter(|folder| !self.from.starts_with(folder) && !self.others.contains(*folder));
+        let names = || self.named().filter(|(name, _)| !name.starts_with(BELOW_HOME));
+        new.filter(|folder| names().any(|(name, _)| folder.join(name).is_dir())).map(Path::to_path_buf).collect()
+    }
+
+    /// The project's root, and the folders above it up to that of its repository.
+    fn up_to_repository(&self) -> impl Iterator<Item = &Path> {
+        let top = self.root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(self.root);
+        self.root.ancestors().take_while(move |folder| folder.starts_with(top))
+    }
+
+    fn named(&self) -> impl Iterator<Item = (&str, Kind)> {
+        let all = [
+            (&self.platforms.text_skills, Kind::Skills),
+            (&self.platforms.command_folders, Kind::Commands),
+            (&self.platforms.agent_folders, Kind::Agents),
+        ];
+        all.into_iter().flat_map(|(names, kind)| names.iter().map(move |name| (name.as_str(), kind)))
+    }
+
+    fn places(&self) -> Vec<Place> {
+        let above = self.from.ancestors().take_while(|folder| folder.starts_with(self.root) && *folder != self.root);
+        let folders: BTreeSet<&Path> =
+            above.chain(self.up_to_repository()).chain(self.others.iter().map(PathBuf::as_path)).collect();
+        let own = |folder: &Path, name: &str, kind| {
+            let path = folder.join(name);
+            let below = path.strip_prefix(self.root).unwrap_or(&path).display().to_string();
+            Place { name: format!("{BELOW_ROOT}{below}"), path, kind }
+        };
+        let mut found = Vec::new();
+        for (name, kind) in self.named() {
+            match name.strip_prefix(BELOW_HOME) {
+                Some(below) => found.push(Place { name: name.to_owned(), path: self.home.join(below), kind }),
+                None => found.extend(folders.iter().map(|folder| own(folder, name, kind))),
+            }
+        }
+        found
+    }
+}
+
+impl Place {
+    /// The texts, and whether these are all.
+    fn texts(&self) -> (Vec<PathBuf>, bool) {
+        if self.kind != Kind::Skills {
+            let (mut texts, whole) = files(&self.path);
+            texts.retain(|path| path.extension().is_some_and(|end| end == "md"));
+            return (texts, whole);
+        }
+        let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).take(MAX_SKILLS + 1).collect();
+        folders.sort();
+        let whole = folders.len() <= MAX_SKILLS;
+        (folders.into_iter().map(|folder| folder.join(SKILL_FILE)).filter(|file| file.exists()).collect(), whole)
+    }
+
+    /// The folder and what lies in it. Where a skill has a text, what else is made in its folder says nothing.
+    fn stamp(&self) -> String {
+        if self.path.symlink_metadata().is_err() {
+            return String::new();
+        }
+        let mut all = BTreeSet::from([self.path.clone()]);
+        if self.kind == Kind::Skills {
+            let entries = std::fs::read_dir(&self.path).into_iter().flatten().flatten().take(MAX_SKILLS);
+            let text = |folder: PathBuf| Some(folder.join(SKILL_FILE)).filter(|file| file.exists()).unwrap_or(folder);
+            all.extend(entries.map(|entry| text(entry.path())));
+        } else {
+            let (texts, _) = files(&self.path);
+            all.extend(texts.iter().filter_map(|text| text.parent()).map(Path::to_path_buf));
+            all.extend(texts);
+        }
+        let mut stamps = String::new();
+        for path in all {
+            // A link, and what it leads to.
+            let of = |data: std::io::Result<std::fs::Metadata>| data.ok().map(|data| fingerprint::changed(&data));
+            let _ = writeln!(stamps, "{path:?} {:?} {:?}", of(path.symlink_metadata()), of(path.metadata()));
+        }
+        sha256_hex(stamps.as_bytes())
+    }
+}
+
+/// The head of a text, if it may say more than these keys and plain values: what a client is to start takes a structure. A
+/// line that is not surely one of them counts.
 fn head(text: &str, known: &[String]) -> Option<String> {
     let text = text.replace("\r\n", "\n");
     let rest = text.trim_start_matches('\u{feff}').trim_start().strip_prefix(FENCE)?;
@@ -52,11 +195,24 @@ fn head(text: &str, known: &[String]) -> Option<String> {
     let mut is_known = !head.contains(is_break);
     let mut within = false;
     for line in head.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let own = line.split_once(':').is_some_and(|(key, _)| known.iter().any(|known| known == key));
-        within |= own;
-        is_known &= own || within && line.starts_with([' ', '\t', '-']);
+        let (key, value) = line.split_once(':').unwrap_or((line, "{"));
+        let own = known.iter().any(|known| known == key);
+        let plain = is_name(key) && is_plain(value.trim(), head);
+        is_known &= own || plain || within && line.starts_with([' ', '\t', '-']);
+        within = own || within && !plain;
     }
     (!is_known).then(|| head.to_owned())
+}
+
+fn is_name(key: &str) -> bool {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_');
+    key.starts_with(|sign: char| sign.is_ascii_alphabetic()) && key.chars().all(is_part)
+}
+
+/// Whether a value is a text, or a list of texts, on its own line.
+fn is_plain(value: &str, head: &str) -> bool {
+    let refers = value.starts_with('*') && head.contains('&');
+    !value.is_empty() && !refers && !value.starts_with(['|', '>', '&', '!']) && !value.contains('{')
 }
 
 #[cfg(test)]
@@ -71,6 +227,7 @@ mod tests {
             "no head\n---\nhooks:\n---\n",
             "---\nname: a\ndescription: >\n  hooks: are not set here\n\n# hooks:\ntools:\n- Bash\n---\nhooks: x\n",
             "\u{feff}---\r\nname: a\r\n---\r\n",
+            "---\nname: a\nhomepage: https://x\nglobs: **/*.ts\nmcpServers: [slack]\n---\n",
         ] {
             assert_eq!(head(text, &known), None, "{text}");
         }
@@ -84,7 +241,9 @@ mod tests {
             "---\n<<: *a\n---\n",
             "---\nname: a\rhooks: {}\n---\n",
             "---\nname: a\u{2028}hooks: {}\n---\n",
-            "---\nname : a\n---\n",
+            "---\nname: a\nlayout: b\n  hooks: {}\n---\n",
+            "---\ntools: &a [x]\nhooks: *a\n---\n",
+            "---\nmcpServers:\n  - a: {command: x}\n---\n",
             "---\nhooks: {}\n",
             "\n\n---\nhooks: {}\n---\n",
         ] {

@@ -72,6 +72,8 @@ pub struct Driver<'a> {
     pub(crate) client: Option<String>,
     /// Whether this program is the client's shell, as the client says.
     is_shell: bool,
+    /// Whether the client reads its user's settings in another folder than usual.
+    is_elsewhere: bool,
     /// Whether the client starts a skill by the frame of this event.
     starts_skill: bool,
     /// The commands of which the call that is decided would change what they obey.
@@ -184,6 +186,7 @@ impl<'a> Driver<'a> {
             start: project_root,
             client: None,
             is_shell: false,
+            is_elsewhere: false,
             starts_skill: false,
             changes: BTreeSet::new(),
             watched: None,
@@ -332,6 +335,7 @@ impl<'a> Driver<'a> {
 
     /// Why a call is refused whatever a policy says of it; else notes in it what earlier calls did, and how it would run.
     fn refused(&mut self, event: &mut Event) -> Option<Problem> {
+        self.find_texts(event);
         let outer = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, event);
         let held = outer.or_else(|| self.held_by_alarm(event)).or_else(|| self.loads_unaccepted(event));
         if let Some(problem) = held {

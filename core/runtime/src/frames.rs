@@ -325,7 +325,7 @@ pub fn decide(
     driver.client = Some(adapter.id().to_owned());
     driver.loaded.own.change(SessionChange::Memory(memory));
     let Places { session_variables: names, project_variables: variables, .. } = adapter.installer().places();
-    driver.note_shell(adapter.shell().and_then(|shell| frame.environment.get(shell.variable())));
+    driver.note_shell(adapter.shell(), &frame.environment);
     let mut clients = driver.loaded.own.snapshot.clients.clone();
     let origin = Origin::of(names, frame, &events, &driver.session, &mut clients);
     let mut senders = driver.loaded.own.snapshot.senders.clone();

@@ -54,6 +54,11 @@ impl Search<'_> {
         for (place, top) in self.places(loader) {
             let (files, whole) = files(&place);
             found.extend(files.iter().filter(|file| names_modules(loader.table, file)).map(|file| folder(file, &top)));
+            // What lies in the client's own folder a person installed there, and the client changes it.
+            if !place.starts_with(self.home) || place.starts_with(self.root) {
+                let manifests = files.iter().filter(|file| file.ends_with(loader.table.manifest));
+                found.extend(manifests.map(|file| folder(file, &top)));
+            }
             if !whole {
                 unread.insert(place);
             }
@@ -141,7 +146,9 @@ impl Content {
         let (all, mut whole) = files(folder);
         let ends =
             |path: &Path| path.extension().and_then(|end| end.to_str()).is_some_and(|end| table.ends.contains(&end));
-        let all: Vec<PathBuf> = all.into_iter().filter(|path| ends(path) || names_modules(table, path)).collect();
+        let whatever = folder.join(table.manifest).exists();
+        let counts = |path: &PathBuf| whatever || ends(path) || names_modules(table, path);
+        let all: Vec<PathBuf> = all.into_iter().filter(counts).collect();
         whole &= all.len() <= MAX_PROGRAMS;
         let (mut texts, mut parts) = (String::new(), String::new());
         for path in all {

@@ -24,8 +24,12 @@ pub struct PlatformPlaces {
     pub changed_by_clients: Vec<String>,
     /// The keys of settings that the clients themselves change while they work.
     pub client_keys: Vec<String>,
-    /// Folders of texts whose head may have a client start something.
-    pub text_folders: Vec<String>,
+    /// Folders of skills whose head may have a client start something.
+    pub text_skills: Vec<String>,
+    /// Folders of commands.
+    pub command_folders: Vec<String>,
+    /// Folders of agents.
+    pub agent_folders: Vec<String>,
     /// The keys of such a head that start nothing.
     pub text_keys: Vec<String>,
     /// The clients' own folders in the user's home.
@@ -104,12 +108,16 @@ impl Platforms {
                 let table = adapter.diagnostics().modules();
                 all.loaders.extend(table.map(|table| Loader { adapter: *adapter, table }));
                 let places = adapter.installer().places();
-                all.skill_folders.extend(places.skill_folders);
+                all.skill_folders.extend(places.skill_folders.clone());
                 all.settings.extend(places.settings);
                 all.settings.extend(places.unseen);
                 all.changed_by_clients.extend(places.changed_by_client);
                 all.client_keys.extend(places.client_keys);
-                all.text_folders.extend(places.text_folders);
+                if !places.text_keys.is_empty() {
+                    all.text_skills.extend(places.skill_folders);
+                }
+                all.command_folders.extend(places.command_folders);
+                all.agent_folders.extend(places.agent_folders);
                 all.text_keys.extend(places.text_keys);
                 all.own_folders.extend(places.signs.into_iter().filter(|sign| sign.starts_with("~/")));
             }

@@ -1,6 +1,6 @@
 //! The effect of a changed config on live sessions (rules 4).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::Problem;
@@ -11,6 +11,7 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
 use crate::acceptance::gone;
+use crate::client_texts::Search;
 use crate::policy_store::{Current, KeptSettings, summary};
 use crate::project::Project;
 use crate::runtime::Runtime;
@@ -45,13 +46,15 @@ pub struct Reload {
     pub distrusted: BTreeSet<Readers>,
     /// The MCP servers whose results would be evidence again.
     pub unproven: BTreeSet<String>,
+    /// Whether files changed that the client loads texts from.
+    pub texts: bool,
 }
 
 impl Reload {
     /// Whether the session already uses the current configs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.changes_configs() && self.distrusted.is_empty() && self.unproven.is_empty()
+        !self.changes_configs() && self.distrusted.is_empty() && self.unproven.is_empty() && !self.texts
     }
 
     /// Whether the session goes by other configs than those of now.
@@ -118,8 +121,16 @@ impl Runtime {
             mode: Some((own.settings.mode, settings.mode)).filter(|(now, then)| now != then),
             audit_log: Some((own.settings.audit_log, settings.audit_log.clone())).filter(|(now, then)| now != then),
             kept: kept.map(|run| run.skill.clone()).collect(),
+            texts: self.texts_changed(project, &own.texts),
             distrusted: own.distrusted,
             unproven: own.unproven,
         })
+    }
+
+    /// Whether the files are others from which a session that knows these places loads texts.
+    fn texts_changed(&self, project: &Project, known: &BTreeMap<String, String>) -> bool {
+        let (platforms, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
+        let now = Search::knowing(platforms, home, root, root, known).stamps(&|_| true);
+        known.iter().any(|(name, before)| now.get(name) != Some(before))
     }
 }

@@ -77,6 +77,10 @@ pub struct SessionSnapshot {
     /// The MCP servers whose results are no evidence, since they are started in another way than a person accepted.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unproven: BTreeSet<String>,
+    /// How the files were that the client loads texts from, when the session began or a person last accepted them: by the
+    /// place's name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub texts: BTreeMap<String, String>,
     /// The sessions of other projects whose agents started the client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outer: Vec<String>,
@@ -289,6 +293,8 @@ pub enum SessionChange {
     Distrusted(BTreeSet<Readers>),
     /// The servers whose results are no evidence.
     Unproven(BTreeSet<String>),
+    /// How the files are that the client loads texts from.
+    Texts(BTreeMap<String, String>),
     /// The sessions of other projects that the client is below.
     Outer(Vec<String>),
     /// Where the manifest of the watched files is.
@@ -374,6 +380,7 @@ impl Tagged for SessionChange {
             "lost" => Self::Lost(map.next_value()?),
             "distrusted" => Self::Distrusted(map.next_value()?),
             "unproven" => Self::Unproven(map.next_value()?),
+            "texts" => Self::Texts(map.next_value()?),
             "outer" => Self::Outer(map.next_value()?),
             "watch" => Self::Watch(map.next_value()?),
             "record" => Self::Record(map.next_value()?),
@@ -451,6 +458,7 @@ impl SessionSnapshot {
             SessionChange::Lost(lost) => self.lost == *lost,
             SessionChange::Distrusted(readers) => self.distrusted == *readers,
             SessionChange::Unproven(servers) => self.unproven == *servers,
+            SessionChange::Texts(texts) => self.texts == *texts,
             SessionChange::Outer(sessions) => self.outer == *sessions,
             SessionChange::Watch(mark) => self.watch == *mark,
             SessionChange::Record(record) => self.record.as_ref() == record.as_deref(),
@@ -485,6 +493,7 @@ impl JournalState for SessionSnapshot {
             SessionChange::Lost(lost) => self.lost = *lost,
             SessionChange::Distrusted(readers) => self.distrusted.clone_from(readers),
             SessionChange::Unproven(servers) => self.unproven.clone_from(servers),
+            SessionChange::Texts(texts) => self.texts.clone_from(texts),
             SessionChange::Outer(sessions) => self.outer.clone_from(sessions),
             SessionChange::Watch(mark) => self.watch.clone_from(mark),
             SessionChange::Record(record) => self.record = record.as_deref().cloned(),

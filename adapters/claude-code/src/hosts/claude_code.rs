@@ -131,14 +131,8 @@ pub(crate) static HOST: Host = Host {
                 "disabledMcpjsonServers",
             ],
             // The client starts the hooks and the servers that a skill, an agent or a command names when it loads the text.
-            text_folders: &[
-                ".claude/agents/",
-                ".claude/commands/",
-                ".claude/skills/",
-                "~/.claude/agents/",
-                "~/.claude/commands/",
-                "~/.claude/skills/",
-            ],
+            agent_folders: &[".claude/agents", "~/.claude/agents"],
+            command_folders: &[".claude/commands", "~/.claude/commands"],
             text_keys: &[
                 "agent",
                 "allowed-tools",

@@ -54,7 +54,12 @@ pub(super) fn enter(request: &Request) -> Result<()> {
     if !administrates {
         SETTINGS_OF_SSH.iter().map(Path::new).filter(|folder| folder.is_dir()).try_for_each(copy_as_own)?;
     }
-    pins(protected.iter().chain(&links)).iter().try_for_each(|pin| hold(pin))?;
+    let held: Vec<PathBuf> = request.held.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+    let mut pinned = pins(protected.iter().chain(&links).chain(&held));
+    pinned.extend(held);
+    pinned.sort();
+    pinned.dedup();
+    pinned.iter().try_for_each(|pin| hold(pin))?;
     links.iter().for_each(|link| mounts::hold_link(link));
     for path in &protected {
         hold(path)?;

@@ -1,9 +1,12 @@
 //! Commands that a phase which only reads lets run so that nothing of them stays (rules 3.2).
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use phasegate_rules::Truth;
 
 use super::{SkillCall, SkillPart};
-use crate::analysis::SimpleCommand;
+use crate::analysis::{Access, SimpleCommand};
 use crate::command_view::does;
 use crate::decide::Line;
 use crate::decision::Confined;
@@ -33,16 +36,29 @@ pub fn holding(policy: &Policy, state: &State) -> Option<Confined> {
     state.live_runs().find_map(|run| {
         let skill = policy.skill_version(&run.skill, &run.version)?;
         let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
-        holds(skill, run, phase).then(|| Confined { says: rendering::not_kept(&skill.name, phase) })
+        holds(skill, run, phase).then(|| confined(skill, phase, state))
     })
+}
+
+/// How lines are held in a phase: what they change stays in the folders that it lists whole, where no other run and no line
+/// that forbids has a say in them.
+fn confined(skill: &Skill, phase: &Phase, state: &State) -> Confined {
+    let forbids = skill.global_forbidden.iter().chain(&phase.forbidden).any(|line| !line.paths.is_empty());
+    let plain = |line: &&Matcher| line.args.is_empty() && line.agent.is_none() && line.except.is_empty();
+    let written = |line: &&Matcher| line.paths.len() == 1 && line.paths.iter().all(|path| path.access == Access::Write);
+    let lines = phase.allowed.iter().filter(plain).filter(written);
+    let alone = state.live_runs().count() == 1 && !forbids && phase.line_requires.is_empty();
+    let keeps = lines.filter(|_| alone).flat_map(|line| &line.paths).filter_map(|path| path.pattern.whole_folder());
+    let keeps: Vec<String> = keeps.map(String::from).collect();
+    Confined { says: rendering::not_kept(&skill.name, phase, &keeps), keeps }
 }
 
 impl SkillCall<'_> {
     /// How the shell is to run the call, by what a run says of it; `None`: as without a guard. What is known to read runs so:
     /// held, it would not see what other programs have in the temporary folder, and reach none of their sockets.
-    pub(crate) fn confinement(&self, run: &Run, line: Line) -> Option<Confined> {
+    pub(crate) fn confinement(&self, state: &State, run: &Run, line: Line) -> Option<Confined> {
         let phase = self.present(run).filter(|_| line == Line::Confined)?;
-        Some(Confined { says: rendering::not_kept(&self.skill.name, phase) })
+        Some(confined(self.skill, phase, state))
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a call is that a phase denies, as the first sentence of a denial.
 
 use alloc::format;
+use alloc::vec::Vec;
 use alloc::string::{String, ToString as _};
 
 use super::words::{because, misplaced_words, near};
@@ -72,11 +73,15 @@ pub(super) fn reason(kind: &DenialKind, guidance: &Guidance, run: &DecidingRun, 
 }
 
 /// What is told where a phase that only reads did not keep what a call changed.
-pub(crate) fn not_kept(skill: &str, phase: &Phase) -> String {
+pub(crate) fn not_kept(skill: &str, phase: &Phase, keeps: &[String]) -> String {
     let Phase { name, task, .. } = phase;
     let now =
         if task.is_empty() { String::new() } else { format!(" Now: {}.", cut(task.trim_end_matches('.'), MAX_TASK)) };
-    format!("Phase {name} of skill {skill} only reads: a command may change files, and keeps none of it.{now}")
+    if keeps.is_empty() {
+        return format!("Phase {name} of skill {skill} only reads: a command may change files, and keeps none of it.{now}");
+    }
+    let folders = keeps.iter().map(|folder| format!("`{folder}`")).collect::<Vec<_>>().join(", ");
+    format!("In phase {name} of skill {skill} a command keeps what it changes in {folders}, and nothing else.{now}")
 }
 
 /// What a call is that a line forbids.

@@ -1,7 +1,7 @@
 //! Which policy an event is decided by (rules 4).
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem};
@@ -133,9 +133,10 @@ impl Driver<'_> {
         if !ready.own || ready.is_void() {
             return None;
         }
+        let from = event.cwd.as_ref().map_or_else(|| self.project.root.clone(), PathBuf::from);
+        self.note_texts(&from);
         let kept = &self.loaded.shared.snapshot;
-        let from = event.cwd.as_ref().map_or(self.project.root.as_path(), Path::new);
-        let (mut now, before) = (self.runtime.strength(&self.project, ready, kept, from), kept.strength.clone());
+        let (mut now, before) = (self.runtime.strength(&self.project, ready, kept, &from), kept.strength.clone());
         let other = before.iter().flat_map(|before| now.unproven(before)).map(|(name, _)| name.to_owned());
         let (modules, servers): (BTreeSet<_>, BTreeSet<_>) =
             other.filter(|_| !accepts).partition(|name| is_module(name));

@@ -1,9 +1,10 @@
 //! The client's shell: whether it can hold a line, what it is told of the lines that were let through, and what came of them.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{PROGRAM, Problem};
+use phasegate_adapter::{ClientShell, PROGRAM, Problem};
 use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::Outcome as End;
@@ -21,13 +22,17 @@ use crate::snapshot::{NotKept, SessionChange};
 
 /// The level at which a held line sees everything in its place.
 const LAYERED: &str = "overlay";
+/// The most entries of a folder in which links are looked for.
+const MAX_ENTRIES: usize = 4096;
 /// Programs that run another with the rights of another user, which no program gets that is kept from the guard's files.
 const RAISING: [&str; 4] = ["doas", "pkexec", "su", "sudo"];
 
 impl Driver<'_> {
-    /// Notes whether the client of this frame says that this program is its shell.
-    pub(crate) fn note_shell(&mut self, shell: Option<&String>) {
+    /// Notes whether the client of this frame says that this program is its shell, and whether it reads other settings.
+    pub(crate) fn note_shell(&mut self, of: Option<&dyn ClientShell>, environment: &BTreeMap<String, String>) {
+        let shell = of.and_then(|of| environment.get(of.variable()));
         self.is_shell = shell.is_some_and(|shell| is_own(shell, &self.runtime.platforms.shell_variables()));
+        self.is_elsewhere = of.is_some_and(|of| environment.contains_key(of.folder_variable()));
     }
 
     /// Where the guard meets the shell of this client, if that can be.
@@ -63,15 +68,30 @@ impl Driver<'_> {
 
     /// Whether the client's settings have it run lines in a sandbox of its own.
     fn is_sandboxed(&self) -> bool {
+        self.some_settings(|shell, text| shell.is_sandboxed(text))
+    }
+
+    /// Whether the client starts lines in another shell than the settings name, which is this program's.
+    fn ignores_shell(&self) -> bool {
+        let variables = self.runtime.platforms.shell_variables();
+        let home = self.runtime.locations.home.to_string_lossy();
+        let names_own = |shell: &dyn ClientShell, text: &str| {
+            shell.named(text).is_some_and(|named| is_own(&named.replace("$HOME", &home), &variables))
+        };
+        self.is_elsewhere && !self.is_shell && self.some_settings(names_own)
+    }
+
+    /// Whether this holds for some settings of the client that a person accepted. What an agent may have written takes no
+    /// line from the kernel.
+    fn some_settings(&self, holds: impl Fn(&dyn ClientShell, &str) -> bool) -> bool {
         let clients = &self.runtime.platforms.places().clients;
         let client = clients.iter().find(|client| Some(client.adapter.id()) == self.client.as_deref());
         let Some((adapter, shell)) = client.and_then(|client| Some((client.adapter, client.adapter.shell()?))) else {
             return false;
         };
         let mut files = adapter.installer().places().settings_files(&self.project.root, &self.runtime.locations.home);
-        // What an agent may have written takes no line from the kernel.
         files.retain(|file| self.is_accepted(file));
-        files.iter().filter_map(|file| bounds::settings(file).ok()).any(|text| shell.is_sandboxed(&text))
+        files.iter().filter_map(|file| bounds::settings(file).ok()).any(|text| holds(shell, &text))
     }
 
     /// Hears of the shell what came of a line, and whether the line of a call can be held. Why the call is refused, where the
@@ -113,7 +133,10 @@ impl Driver<'_> {
     ///
     /// Lines must be held, and the shell cannot be told so.
     pub(super) fn tell_shell(&mut self, event: &Event, outcome: &Outcome) -> Result<(), Problem> {
-        let Some((meeting, mark)) = self.meeting() else { return Ok(()) };
+        let Some((meeting, mark)) = self.meeting() else {
+            self.tell_of_other_shell(event);
+            return Ok(());
+        };
         self.tell_of_protection(&meeting, &mark, event);
         let mut after = self.state.clone();
         outcome.apply_to(&mut after);
@@ -121,9 +144,10 @@ impl Driver<'_> {
         let confined = if holds { holding(&self.loaded.own.policy, &after) } else { None };
         let namespace = own_process().map_or(0, |own| own.2);
         let protected = self.protected_from(&meeting, &mark, event);
+        let held = if protected.is_empty() { Vec::new() } else { self.text_folders() };
         let stands = confined.is_some() || !protected.is_empty();
         let root = self.project.root.clone();
-        let standing = stands.then_some(Standing { root, namespace, confined, protected });
+        let standing = stands.then_some(Standing { root, namespace, confined, protected, held });
         // At other levels a held line has a temporary folder of its own, and would not read the same.
         let reading = standing.as_ref().filter(|_| mark.level.as_deref() == Some(LAYERED));
         let reading = reading.and_then(|standing| standing.confined.clone());
@@ -133,6 +157,18 @@ impl Driver<'_> {
         let Err(error) = told else { return Ok(()) };
         let why = format!("the client's shell cannot be told which lines keep no change: {error}");
         Err(self.note_problem(event.to_value(), Problem::new(Code::StateUnreadable, why)))
+    }
+
+    /// Tells the person at the start of a session that the client reads no settings which name the guard's shell.
+    fn tell_of_other_shell(&mut self, event: &Event) {
+        let starts = matches!(event.kind, EventKind::SessionStart { .. });
+        let asked = starts && self.is_closed() && self.loaded.own.snapshot.settings.confine != Confine::Off;
+        if asked && self.store.is_on_disk() && self.ignores_shell() {
+            self.add_notice(
+                "phasegate: the client does not start lines in the guard's shell, although your settings name it, so the \
+                 kernel holds none: a variable has it read settings of another folder, which need that shell, too.",
+            );
+        }
     }
 
     /// Tells the person at the start of a session that lines may change the guard's files, where the kernel once kept them.
@@ -165,6 +201,7 @@ impl Driver<'_> {
                 // A client follows links in its own folders, and writes what the agent says where they lead.
                 let (home, root) = (&self.runtime.locations.home, &self.project.root);
                 let own = self.runtime.platforms.places().own_folders_in(home);
+                let own = own.flat_map(|folder| linked_from(&folder).into_iter().chain([folder]));
                 let own: Vec<PathBuf> = own.filter(|folder| holds_nothing_of(folder, root)).collect();
                 let record = self.loaded.own.snapshot.record.iter();
                 outside.extend(record.map(|record| record.place(home, root).to_path_buf()));
@@ -246,6 +283,19 @@ impl Driver<'_> {
             self.keep(vec![Alarm::new(&self.session, Past::NotHeld, id)]);
         }
     }
+}
+
+/// The folders that links in a folder, and in its folders, lead to.
+fn linked_from(folder: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &Path| {
+        let inside = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        inside.map(|entry| entry.path()).take(MAX_ENTRIES).collect::<Vec<_>>()
+    };
+    let mut found = entries(folder);
+    let below: Vec<PathBuf> = found.iter().filter(|path| path.is_dir()).flat_map(|path| entries(path)).collect();
+    found.extend(below);
+    found.retain(|path| path.is_symlink());
+    found.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect()
 }
 
 /// Whether the project lies neither in a folder nor where it leads to.

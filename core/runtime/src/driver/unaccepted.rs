@@ -1,43 +1,104 @@
 //! What clients start, and no person accepted: texts that name hooks or servers are not loaded then (rules 4.12).
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use phasegate_adapter::Problem;
-use phasegate_core::tool::{AGENT, SKILL};
+use phasegate_core::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
-use crate::{client_settings, client_texts};
+use crate::client_settings;
+use crate::client_texts::{Kind, Search};
+use crate::snapshot::SessionChange;
+
+/// Labels of tools that load no text.
+const PLAIN: [&str; 3] = [READ, WRITE, SHELL];
 
 impl Driver<'_> {
+    /// Notes how the texts are that the client has loaded: when the session begins, and when a person accepts them.
+    pub(super) fn note_texts(&mut self, from: &Path) {
+        let texts = self.texts_search(from).stamps(&|_| true);
+        self.loaded.own.change(SessionChange::Texts(texts));
+    }
+
+    /// Takes up the folders with texts that the client finds on the way to the files of a call.
+    pub(super) fn find_texts(&mut self, event: &Event) {
+        let EventKind::ToolCall { tool, analysis, .. } = &event.kind else { return };
+        if tool == BASH || analysis.paths.is_empty() {
+            return;
+        }
+        let root = &self.project.root;
+        let search = self.texts_search(&self.start);
+        let files = analysis.paths.iter().map(|path| root.join(&path.written));
+        let new: BTreeSet<PathBuf> = files.flat_map(|file| search.folders_beside(&file)).collect();
+        if new.is_empty() {
+            return;
+        }
+        let all = Search { others: new, ..search }.stamps(&|_| true);
+        let mut texts = self.loaded.own.snapshot.texts.clone();
+        for (name, stamp) in all {
+            texts.entry(name).or_insert(stamp);
+        }
+        self.loaded.own.change(SessionChange::Texts(texts));
+    }
+
     /// Why no skill, command or agent is loaded now: one of them names what the client would start outside of every call, and
-    /// no person accepted that. Which one a call means is not asked: a client finds them by more than one name.
+    /// no person accepted that, or it may have done so since the session began: the client may have taken it up then. Which
+    /// one a call means is not asked: a client finds them by more than one name.
     pub(super) fn loads_unaccepted(&self, event: &Event) -> Option<Problem> {
-        let loads = match &event.kind {
-            EventKind::ToolCall { tool, server: None, analysis, .. } => {
-                tool == SKILL || tool == AGENT || analysis.invokes.is_some()
-            }
-            EventKind::Skill { .. } => true,
-            _ => false,
+        // Whatever tool of the client works on no file and runs no line may load one.
+        let is_plain = || event.labels().is_some_and(|labels| PLAIN.iter().any(|label| labels.contains(*label)));
+        let loads: &dyn Fn(Kind) -> bool = match &event.kind {
+            EventKind::ToolCall { tool, server: None, .. } if tool == AGENT => &|kind| kind == Kind::Agents,
+            EventKind::ToolCall { tool, server: None, .. } if tool == SKILL || !is_plain() => &|_| true,
+            EventKind::Skill { .. } => &|_| true,
+            _ => return None,
         };
         let known = self.loaded.shared.snapshot.strength.as_ref()?.servers.as_ref()?;
-        if !loads || !self.is_closed() {
+        if !self.is_closed() {
             return None;
         }
-        let (places, home) = (self.runtime.platforms.places(), &self.runtime.locations.home);
-        let now = client_texts::definitions(places, home, &self.project.root, &self.start);
-        let other = now.iter().find(|(name, digest)| known.get(*name) != Some(digest))?.0;
-        let file = client_settings::file(other).unwrap_or(other);
-        let why = format!("`{file}` names what the client starts by itself, and no person accepted that");
-        let remedy = "ask the user to look at it and to run `phasegate reload`, or take these lines out of its head";
-        Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy.to_owned()))
+        let search = self.texts_search(&self.start);
+        let remedy = |what: &str| format!("ask the user to look at it and to run `phasegate reload`, or {what}");
+        let now = search.definitions(loads);
+        if let Some((other, _)) = now.iter().find(|(name, digest)| known.get(*name) != Some(digest)) {
+            let file = client_settings::file(other).unwrap_or(other);
+            let why = format!(
+                "the head of `{file}` may name hooks or servers that the client starts by itself, and no person accepted it"
+            );
+            let remedy = remedy("leave only keys with plain values in it");
+            return Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy));
+        }
+        let began = &self.loaded.own.snapshot.texts;
+        let now = search.stamps(loads);
+        let (place, _) = now.iter().find(|(name, stamp)| began.get(*name).is_some_and(|before| before != *stamp))?;
+        let place = client_settings::file(place).unwrap_or(place);
+        let why = format!("files in `{place}` changed since this session began, and the client may have loaded them");
+        Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy("go on without it")))
     }
 
     /// Whether a person accepted what a settings file of the project says; those of the user are the person's own.
-    pub(super) fn is_accepted(&self, file: &std::path::Path) -> bool {
+    pub(super) fn is_accepted(&self, file: &Path) -> bool {
         let Ok(below) = file.strip_prefix(&self.project.root) else { return true };
         let strength = self.loaded.shared.snapshot.strength.as_ref();
         let Some(known) = strength.and_then(|strength| strength.servers.as_ref()) else { return true };
         let now = client_settings::definitions(self.runtime.platforms.places(), &self.project.root, &self.project.root);
         let name = format!("{}{}", client_settings::BELOW_ROOT, below.display());
         now.get(&name) == known.get(&name)
+    }
+
+    /// The folders of the project from which the client loads texts, and those that these lie in.
+    pub(super) fn text_folders(&self) -> Vec<PathBuf> {
+        let names = self.loaded.own.snapshot.texts.keys();
+        let places = names.filter_map(|name| name.strip_prefix(client_settings::BELOW_ROOT));
+        let both = places.flat_map(|name| Path::new(name).ancestors().take(2)).filter(|path| !path.as_os_str().is_empty());
+        let folders: BTreeSet<PathBuf> = both.map(|path| self.project.root.join(path)).collect();
+        folders.into_iter().filter(|folder| folder.is_dir()).collect()
+    }
+
+    fn texts_search<'s>(&'s self, from: &'s Path) -> Search<'s> {
+        let (platforms, home) = (self.runtime.platforms.places(), &self.runtime.locations.home);
+        Search::knowing(platforms, home, &self.project.root, from, &self.loaded.own.snapshot.texts)
     }
 }
