@@ -174,6 +174,8 @@ pub struct Places {
     pub agent_folders: Vec<String>,
     /// Folders of commands, each a text (`*.md`) at any depth.
     pub command_folders: Vec<String>,
+    /// Folders in the client's own in which its agents keep notes, by lines too. A name `*` stands for any one name.
+    pub agent_notes: Vec<String>,
     /// The keys in the head of such a text, and of a skill's, that start nothing; every other key may have the client start
     /// something once it loads the text. None: no head has it start anything.
     pub text_keys: Vec<String>,

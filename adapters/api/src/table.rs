@@ -47,6 +47,8 @@ pub struct PlaceTable {
     pub agent_folders: &'static [&'static str],
     /// See [`Places::command_folders`].
     pub command_folders: &'static [&'static str],
+    /// See [`Places::agent_notes`].
+    pub agent_notes: &'static [&'static str],
     /// See [`Places::text_keys`].
     pub text_keys: &'static [&'static str],
     /// See [`Places::signs`].
@@ -108,6 +110,7 @@ impl Table {
             client_keys,
             agent_folders,
             command_folders,
+            agent_notes,
             text_keys,
             signs,
             project_variables,
@@ -122,6 +125,7 @@ impl Table {
             client_keys: owned(client_keys),
             agent_folders: owned(agent_folders),
             command_folders: owned(command_folders),
+            agent_notes: owned(agent_notes),
             text_keys: owned(text_keys),
             signs: owned(signs),
             project_variables: owned(project_variables),
@@ -163,6 +167,7 @@ impl PlaceTable {
         client_keys: &[],
         agent_folders: &[],
         command_folders: &[],
+        agent_notes: &[],
         text_keys: &[],
         signs: &[],
         project_variables: &[],

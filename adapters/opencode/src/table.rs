@@ -134,6 +134,7 @@ pub(crate) static TABLE: Table = Table {
         client_keys: &[],
         agent_folders: &[],
         command_folders: &[],
+        agent_notes: &[],
         text_keys: &[],
         project_variables: &[],
         session_variables: &["PHASEGATE_SESSION"],

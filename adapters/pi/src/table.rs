@@ -84,6 +84,7 @@ pub(crate) static TABLE: Table = Table {
         // What a person chooses in its menus.
         agent_folders: &[],
         command_folders: &[],
+        agent_notes: &[],
         text_keys: &[],
         client_keys: &["defaultProvider", "defaultModel", "defaultThinkingLevel", "theme", "lastChangelogVersion"],
         signs: &[".pi", "~/.pi"],

@@ -134,6 +134,22 @@ fn guarded(runtime: &Runtime, project: &Project) -> Result<Guarded, Failure> {
     adapters.retain(|adapter| adapter.installer().places().signs.iter().any(is_here));
     let invocation = invocation(&adapters, "NAME");
     let alarms = runtime.alarms(project)?;
+    let unaccepted = runtime.other_servers(project)?;
     let off = switched_off(&runtime.locations, &project.root, &adapters);
-    Ok(Guarded { state, text, access, granted, budgets, spent, in_force, inputs, by_itself, invocation, offer, alarms, off })
+    Ok(Guarded {
+        state,
+        text,
+        access,
+        granted,
+        budgets,
+        spent,
+        in_force,
+        inputs,
+        by_itself,
+        invocation,
+        offer,
+        alarms,
+        unaccepted,
+        off,
+    })
 }

@@ -205,6 +205,28 @@ fn no_line_writes_into_the_clients_own_folder_or_moves_its_texts_away() {
     assert_eq!(output.status.code(), Some(0), "what lies in the project may change: {says}");
 }
 
+/// Settings have the client start programs by their files, outside of every line.
+#[test]
+fn no_line_changes_what_settings_start_or_the_guard_in_a_project_that_is_the_home() {
+    let Some(world) = world_of("", BUILD) else { return };
+    world.write(".claude/hooks/fmt.sh", "true\n");
+    world.write("src/free.py", "true\n");
+    let settings = world.root().join(".claude/settings.json");
+    let mut text: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
+    let hook = json!({"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/fmt.sh src/free.py"}]});
+    text["hooks"]["Stop"].as_array_mut().unwrap().push(hook);
+    fs::write(&settings, text.to_string()).unwrap();
+    fs::create_dir_all(world.home().join(".claude/projects/p/memory")).unwrap();
+    let lines = "echo x > .claude/hooks/fmt.sh; echo x > ~/.claude/note; echo x > src/free.py; echo x > ~/.claude/projects/p/memory/m";
+    world.write("write.txt", lines);
+    assert_eq!(asked(&world, "c1", "sh write.txt"), Reply::Silent);
+    let output = run(&world, &envelope("sh write.txt"));
+    let says = told(&output);
+    assert_eq!((output.status.code(), says.matches("Read-only").count()), (Some(0), 2), "{says}");
+    assert_eq!(fs::read_to_string(world.root().join(".claude/hooks/fmt.sh")).unwrap(), "true\n");
+    assert_eq!(fs::read_to_string(world.root().join("src/free.py")).unwrap(), "x\n");
+}
+
 #[test]
 fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     let Some(world) = world_of("", BUILD) else { return };

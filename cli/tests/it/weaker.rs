@@ -168,3 +168,26 @@ fn no_text_is_loaded_from_files_that_changed_since_the_session_began() {
         assert!(refuses(&loads(&world, "first")[..1], "sub/.claude/skills/nested/SKILL.md"), "{file}");
     }
 }
+
+/// The client's own `git` starts what the repository names, outside of every line.
+#[test]
+fn the_client_makes_no_copy_of_a_repository_that_names_other_programs_since_the_session_began() {
+    let world = World::guarded("block");
+    world.run(&["init", "claude-code"], 0);
+    world.write(".git/config", "[core]\n\tbare = false\n");
+    world.start("first");
+    let copies = |session: &str| {
+        let agent = json!({"subagent_type": "a", "description": "d", "prompt": "p", "isolation": "worktree"});
+        [world.call(session, "t1", "Agent", agent), world.call(session, "t2", "EnterWorktree", json!({"name": "w"}))]
+            .map(|output| reply(&output))
+    };
+    world.write(".git/config", "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = origin\n");
+    assert_eq!(copies("first"), [Reply::Silent, Reply::Silent], "it names no program");
+    world.write(".git/config", "[core]\n\tsshCommand = evil\n");
+    assert!(refuses(&copies("first"), "what `.git` has `git` start"), "{:?}", copies("first"));
+    assert_eq!(loads(&world, "first"), [Reply::Silent, Reply::Silent], "others go on");
+    world.run(&["reload"], 0);
+    assert_eq!(copies("first"), [Reply::Silent, Reply::Silent]);
+    world.write(".git/hooks/post-checkout", "evil");
+    assert!(refuses(&copies("first"), "what `.git` has `git` start"));
+}

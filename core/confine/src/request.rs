@@ -14,7 +14,7 @@ pub struct Request {
     pub command: Vec<OsString>,
     /// The folders over which a layer lies at [`Level::Overlay`]: the home, the project. Parents come before children.
     pub overlaid: Vec<PathBuf>,
-    /// The folders in which changes stay, at the read-only levels.
+    /// The folders in which changes stay, whatever lies around them.
     pub writable: Vec<PathBuf>,
     /// The folders that must not change, at [`Level::Protect`].
     pub protected: Vec<PathBuf>,

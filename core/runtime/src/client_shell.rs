@@ -182,6 +182,9 @@ pub struct Standing {
     /// The folders of the project that no line may move: from them the client loads texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<PathBuf>,
+    /// The folders in what is protected in which changes stay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<PathBuf>,
 }
 
 /// The folder in which a client's shell and its guard meet.
@@ -293,8 +296,9 @@ impl Meeting {
             found
         };
         let (protected, held) = (of_all(|standing| &standing.protected), of_all(|standing| &standing.held));
+        let writable = of_all(|standing| &standing.writable);
         let holds = all.iter().position(|standing| standing.confined.is_some());
-        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, held, ..standing })
+        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, held, writable, ..standing })
     }
 
     /// How the lines of a session run.
@@ -457,7 +461,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let meeting = meeting(state.path());
         let confined = Some(Confined { says: "look".into(), keeps: Vec::new() });
-        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new(), held: Vec::new() };
+        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new(), held: Vec::new(), writable: Vec::new() };
         meeting.stand("a", None).unwrap();
         assert_eq!((meeting.standing(), meeting.stands()), (None, false));
         meeting.write(&format!("{STANDING}x.json"), &"torn").unwrap();

@@ -8,11 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use phasegate_shell::names_programs;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_settings::BELOW_ROOT;
+use crate::facts::git_folder;
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
 
@@ -24,6 +26,8 @@ const FENCE: &str = "---";
 const BELOW_HOME: &str = "~/";
 /// The most skills of one folder that are looked at.
 const MAX_SKILLS: usize = 5_000;
+/// The name of what a repository has `git` start.
+pub(crate) const REPOSITORY: &str = "./.git/config";
 /// What stands for the texts of a place that has too many.
 const UNREAD: &str = "*";
 
@@ -50,6 +54,8 @@ pub(crate) enum Kind {
     Commands,
     /// Agents, at any depth.
     Agents,
+    /// What the client's own `git` starts for a repository.
+    Repository,
 }
 
 /// A folder of texts.
@@ -135,6 +141,9 @@ impl<'a> Search<'a> {
             Place { name: format!("{BELOW_ROOT}{below}"), path, kind }
         };
         let mut found = Vec::new();
+        if let Some(git) = git_folder(self.root) {
+            found.push(Place { name: REPOSITORY.to_owned(), path: git, kind: Kind::Repository });
+        }
         for (name, kind) in self.named() {
             match name.strip_prefix(BELOW_HOME) {
                 Some(below) => found.push(Place { name: name.to_owned(), path: self.home.join(below), kind }),
@@ -148,6 +157,9 @@ impl<'a> Search<'a> {
 impl Place {
     /// The texts, and whether these are all.
     fn texts(&self) -> (Vec<PathBuf>, bool) {
+        if self.kind == Kind::Repository {
+            return (Vec::new(), true);
+        }
         if self.kind != Kind::Skills {
             let (mut texts, whole) = files(&self.path);
             texts.retain(|path| path.extension().is_some_and(|end| end == "md"));
@@ -164,6 +176,9 @@ impl Place {
     fn stamp(&self) -> String {
         if self.path.symlink_metadata().is_err() {
             return String::new();
+        }
+        if self.kind == Kind::Repository {
+            return self.programs();
         }
         let mut all = BTreeSet::from([self.path.clone()]);
         if self.kind == Kind::Skills {
@@ -182,6 +197,25 @@ impl Place {
             let _ = writeln!(stamps, "{path:?} {:?} {:?}", of(path.symlink_metadata()), of(path.metadata()));
         }
         sha256_hex(stamps.as_bytes())
+    }
+}
+
+impl Place {
+    /// What of a repository names programs, and its hooks; empty where there are none.
+    fn programs(&self) -> String {
+        let shared = bounds::read(&self.path.join("commondir"), MAX_SETTINGS_BYTES).ok();
+        let shared = shared.map_or_else(|| self.path.clone(), |shared| self.path.join(shared.trim()));
+        let configs = [shared.join("config"), self.path.join("config.worktree")];
+        let texts = configs.iter().filter(|path| path.exists()).map(|path| bounds::read(path, MAX_SETTINGS_BYTES));
+        // What cannot be read may name any.
+        let named = texts.flat_map(|text| text.map_or_else(|_| vec![FENCE.to_owned()], |text| names_programs(&text)));
+        let mut all: Vec<String> = named.collect();
+        let hooks = std::fs::read_dir(shared.join("hooks")).into_iter().flatten().flatten().map(|entry| entry.path());
+        let hooks = hooks.filter(|path| path.extension().is_none_or(|end| end != "sample"));
+        let changed = |path: &Path| path.metadata().ok().map(|data| fingerprint::changed(&data));
+        all.extend(hooks.map(|path| format!("{path:?} {:?}", changed(&path))));
+        all.sort();
+        if all.is_empty() { String::new() } else { sha256_hex(all.join("\n").as_bytes()) }
     }
 }
 

@@ -32,6 +32,8 @@ pub struct PlatformPlaces {
     pub agent_folders: Vec<String>,
     /// The keys of such a head that start nothing.
     pub text_keys: Vec<String>,
+    /// Folders of the clients' own in which agents keep notes.
+    pub agent_notes: Vec<String>,
     /// The clients' own folders in the user's home.
     pub own_folders: Vec<String>,
     /// The platforms' own programs.
@@ -118,6 +120,7 @@ impl Platforms {
                 }
                 all.command_folders.extend(places.command_folders);
                 all.agent_folders.extend(places.agent_folders);
+                all.agent_notes.extend(places.agent_notes);
                 all.text_keys.extend(places.text_keys);
                 all.own_folders.extend(places.signs.into_iter().filter(|sign| sign.starts_with("~/")));
             }

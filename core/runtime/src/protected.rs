@@ -107,12 +107,17 @@ impl<'a> Protected<'a> {
         self.places.paths.iter().chain(&nested).filter(counts).flat_map(one).collect()
     }
 
-    /// The places outside of the project, without skills, there or not: the guard's own, and what clients and shells read at
-    /// their start. Where links lead to one, both are named.
-    pub(crate) fn outside_the_project(&self) -> Vec<PathBuf> {
-        let is_inside = |path: &Path| self.root.as_deref().is_some_and(|root| path.starts_with(root));
-        let counts = |place: &&ProtectedPath| place.part != Part::Skill && !place.open && !is_inside(&place.path);
+    /// What no line may change, there or not: all but the project's own configs, settings and skills. That is the guard's own,
+    /// what clients and shells read at their start, and the programs that settings start. Where links lead to one, both are
+    /// named.
+    pub(crate) fn from_lines(&self) -> Vec<PathBuf> {
+        let root = self.root.as_deref();
+        let own = root.map(|root| Places::of_project(self.sources, root, &self.links)).unwrap_or_default();
+        let is_own = |path: &Path| own.iter().any(|own| own.path == path);
+        let counts = |place: &&ProtectedPath| place.part != Part::Skill && !place.open && !is_own(&place.path);
         let mut paths: Vec<PathBuf> = self.places.paths.iter().filter(counts).map(|place| place.path.clone()).collect();
+        let read = |root| NamedFiles::read(self.sources.locations, self.sources.platforms, root);
+        paths.extend(root.map(|root| self.named.get_or_init(|| read(root)).programs()).unwrap_or_default());
         paths.sort();
         paths.dedup();
         paths

@@ -29,6 +29,6 @@ pub use guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
 pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
-pub use obeyed::{Readers, obeying};
+pub use obeyed::{Readers, names_programs, obeying};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};
 pub use variables::is_harmless;

@@ -236,7 +236,7 @@ pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     let row = ROWS.get(fitting.map(|pattern| pattern.row).min()?)?;
     let harmless = match row.text {
         Text::Any => false,
-        Text::GitConfig => text.is_some_and(names_no_program),
+        Text::GitConfig => text.is_some_and(|text| names_programs(text).is_empty()),
         Text::GitAttributes => {
             let drivers = |text: &str| ["filter", "diff=", "merge="].iter().any(|driver| text.contains(driver));
             text.is_some_and(|text| !drivers(text))
@@ -254,18 +254,27 @@ pub(crate) fn is_harmless_key(key: &str) -> bool {
         || remote.is_some_and(|(_, key)| matches!(key, "url" | "pushurl" | "fetch" | "prune" | "tagopt"))
 }
 
-/// Whether a text is a configuration of git, written in the plain form, that names no program.
-fn names_no_program(text: &str) -> bool {
+/// The lines of a configuration of git that may name a program, each with its section: those that are not written in the plain
+/// form, too.
+#[must_use]
+pub fn names_programs(text: &str) -> Vec<String> {
     let mut section = String::new();
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
         if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             section = header.replace(" \"", ".").trim_end_matches('"').to_owned();
-            return !header.contains(']');
+            if header.contains(']') {
+                found.push(line.to_owned());
+            }
+            continue;
         }
         let key = line.split('=').next().unwrap_or(line).trim();
         let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        plain && !line.ends_with('\\') && is_harmless_key(&format!("{section}.{key}"))
-    })
+        if !plain || line.ends_with('\\') || !is_harmless_key(&format!("{section}.{key}")) {
+            found.push(format!("{section} {line}"));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

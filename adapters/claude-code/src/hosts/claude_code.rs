@@ -133,6 +133,7 @@ pub(crate) static HOST: Host = Host {
             // The client starts the hooks and the servers that a skill, an agent or a command names when it loads the text.
             agent_folders: &[".claude/agents", "~/.claude/agents"],
             command_folders: &[".claude/commands", "~/.claude/commands"],
+            agent_notes: &["~/.claude/projects/*/memory", "~/.claude/plans"],
             text_keys: &[
                 "agent",
                 "allowed-tools",

@@ -103,6 +103,8 @@ pub(super) struct Guarded {
     pub(super) offer: Option<Offer>,
     /// What went past the guard, and no person has accepted.
     pub(super) alarms: Vec<Alarm>,
+    /// What clients start and no person accepted, each as a fragment.
+    pub(super) unaccepted: Vec<String>,
     /// The platforms that have the guard and do not start it now, each with the reason.
     pub(super) off: Vec<(String, String)>,
 }
@@ -144,6 +146,8 @@ impl Found {
                     ("offer".to_string(), json!({"difference": offer.difference, "digest": offer.digest}))
                 }),
             );
+            let unaccepted = Some(&self.guarded.unaccepted).filter(|others| !others.is_empty());
+            fields.extend(unaccepted.map(|others| ("unaccepted".to_string(), json!(others))));
             let off = self.guarded.off.iter().map(|(platform, why)| json!({"platform": platform, "why": why}));
             let off = Some(off.collect::<Vec<_>>()).filter(|off| !off.is_empty());
             fields.extend(off.map(|off| ("off".to_string(), json!(off))));

@@ -75,6 +75,10 @@ fn problems(out: Output, found: &Found) {
         out.line(format_args!("{waits} the configs changed, and the accepted ones stay in force: {what}"));
         out.line(format_args!("  {}", offer.way));
     }
+    if !found.guarded.unaccepted.is_empty() {
+        let (waits, what) = ("waits for you:".yellow(), found.guarded.unaccepted.join("; "));
+        out.line(format_args!("{waits} {what}; `phasegate reload` accepts it"));
+    }
     for Violation { change, .. } in &found.violations {
         let (path, call) = (change.path.bold(), &change.call);
         out.line(format_args!(

@@ -138,10 +138,10 @@ pub(super) fn make_read_only(spared: &dyn Fn(&Path) -> bool, hidden: &dyn Fn(&Pa
     Ok(())
 }
 
-/// Makes the mount at a path and those below it read-only.
-pub(super) fn make_read_only_below(folder: &Path) -> Result<()> {
+/// Makes the mount at a path and those below it read-only, but some.
+pub(super) fn make_read_only_below(folder: &Path, spared: &dyn Fn(&Path) -> bool) -> Result<()> {
     for (path, flags) in table()? {
-        if path.starts_with(folder) && !flags.contains(MountFlags::RDONLY) && !path.is_symlink() {
+        if path.starts_with(folder) && !flags.contains(MountFlags::RDONLY) && !path.is_symlink() && !spared(&path) {
             read_only(&path, flags)?;
         }
     }

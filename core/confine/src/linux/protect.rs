@@ -54,16 +54,19 @@ pub(super) fn enter(request: &Request) -> Result<()> {
     if !administrates {
         SETTINGS_OF_SSH.iter().map(Path::new).filter(|folder| folder.is_dir()).try_for_each(copy_as_own)?;
     }
+    let writable: Vec<PathBuf> = request.writable.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
     let held: Vec<PathBuf> = request.held.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
     let mut pinned = pins(protected.iter().chain(&links).chain(&held));
-    pinned.extend(held);
+    pinned.extend(held.into_iter().chain(writable.clone()));
     pinned.sort();
     pinned.dedup();
     pinned.iter().try_for_each(|pin| hold(pin))?;
     links.iter().for_each(|link| mounts::hold_link(link));
     for path in &protected {
         hold(path)?;
-        mounts::make_read_only_below(path)?;
+        let around = |folder: &&PathBuf| !path.starts_with(folder);
+        let spared = |mount: &Path| writable.iter().filter(around).any(|folder| mount.starts_with(folder));
+        mounts::make_read_only_below(path, &spared)?;
     }
     request.covered.iter().try_for_each(|path| sockets::cover_one(path))?;
     std::env::set_current_dir(&folder).step(format!("enter {}", folder.display()))?;

@@ -18,6 +18,7 @@ use crate::analysis::{on_path, own_file};
 use crate::ancestors::own_process;
 use crate::bounds;
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
+use crate::protected::protected_path::expanded;
 use crate::snapshot::{NotKept, SessionChange};
 
 /// The level at which a held line sees everything in its place.
@@ -144,10 +145,13 @@ impl Driver<'_> {
         let confined = if holds { holding(&self.loaded.own.policy, &after) } else { None };
         let namespace = own_process().map_or(0, |own| own.2);
         let protected = self.protected_from(&meeting, &mark, event);
-        let held = if protected.is_empty() { Vec::new() } else { self.text_folders() };
+        let (mut held, mut writable) = (Vec::new(), Vec::new());
+        if !protected.is_empty() {
+            (held, writable) = (self.text_folders(), self.writable_in(&protected));
+        }
         let stands = confined.is_some() || !protected.is_empty();
         let root = self.project.root.clone();
-        let standing = stands.then_some(Standing { root, namespace, confined, protected, held });
+        let standing = stands.then_some(Standing { root, namespace, confined, protected, held, writable });
         // At other levels a held line has a temporary folder of its own, and would not read the same.
         let reading = standing.as_ref().filter(|_| mark.level.as_deref() == Some(LAYERED));
         let reading = reading.and_then(|standing| standing.confined.clone());
@@ -197,12 +201,14 @@ impl Driver<'_> {
         let before = if looks { None } else { meeting.standing_of(&self.session) };
         before.map_or_else(
             || {
-                let mut outside = self.runtime.protected(Some(&self.project.root), &[]).outside_the_project();
+                let mut outside = self.runtime.protected(Some(&self.project.root), &[]).from_lines();
                 // A client follows links in its own folders, and writes what the agent says where they lead.
                 let (home, root) = (&self.runtime.locations.home, &self.project.root);
                 let own = self.runtime.platforms.places().own_folders_in(home);
-                let own = own.flat_map(|folder| linked_from(&folder).into_iter().chain([folder]));
-                let own: Vec<PathBuf> = own.filter(|folder| holds_nothing_of(folder, root)).collect();
+                // What a person works on is linked there to be tried.
+                let linked = |folder: &Path| linked_from(folder).into_iter().filter(|path| !path.starts_with(root));
+                let own = own.flat_map(|folder| linked(&folder).chain([folder]).collect::<Vec<_>>());
+                let own: Vec<PathBuf> = own.filter(|folder| is_another(folder, root)).collect();
                 let record = self.loaded.own.snapshot.record.iter();
                 outside.extend(record.map(|record| record.place(home, root).to_path_buf()));
                 outside.retain(|path| !own.iter().any(|folder| path.starts_with(folder)));
@@ -211,6 +217,18 @@ impl Driver<'_> {
             },
             |before| before.protected,
         )
+    }
+
+    /// The folders in what is protected that lines may write to: the project, and what the client has its agents write for
+    /// themselves. Some of it may be protected again.
+    fn writable_in(&self, protected: &[PathBuf]) -> Vec<PathBuf> {
+        let home = &self.runtime.locations.home;
+        let notes = self.runtime.platforms.places().agent_notes.iter();
+        let notes = notes.filter_map(|name| Some(home.join(name.strip_prefix("~/")?))).flat_map(|name| expanded(&name));
+        let is_within = |path: &PathBuf| protected.iter().any(|folder| path.starts_with(folder) && path != folder);
+        // A link in its place leads elsewhere.
+        let is_real = |path: &PathBuf| path.symlink_metadata().is_ok_and(|data| data.is_dir());
+        notes.filter(is_real).chain([self.project.root.clone()]).filter(is_within).collect()
     }
 
     /// Whether a line runs as without a guard: each of its commands needs what no line has that is kept from the guard's
@@ -298,9 +316,9 @@ fn linked_from(folder: &Path) -> Vec<PathBuf> {
     found.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect()
 }
 
-/// Whether the project lies neither in a folder nor where it leads to.
-fn holds_nothing_of(folder: &Path, root: &Path) -> bool {
-    !root.starts_with(folder) && folder.canonicalize().is_ok_and(|folder| folder.is_dir() && !root.starts_with(&folder))
+/// Whether a folder is there, and neither it nor where it leads to is the project.
+fn is_another(folder: &Path, root: &Path) -> bool {
+    folder != root && folder.canonicalize().is_ok_and(|real| real.is_dir() && real != root)
 }
 
 /// The file that `PATH` finds by a name, without links.

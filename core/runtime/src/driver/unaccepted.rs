@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::Problem;
 use phasegate_core::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
+use serde_json::Value;
 
 use super::Driver;
 use crate::client_settings;
-use crate::client_texts::{Kind, Search};
+use crate::client_texts::{Kind, REPOSITORY, Search};
 use crate::snapshot::SessionChange;
 
+/// The name of the command by which a person speaks to the guard.
+const COMMAND: &str = "phasegate";
 /// Labels of tools that load no text.
 const PLAIN: [&str; 3] = [READ, WRITE, SHELL];
 
@@ -49,10 +52,15 @@ impl Driver<'_> {
     pub(super) fn loads_unaccepted(&self, event: &Event) -> Option<Problem> {
         // Whatever tool of the client works on no file and runs no line may load one.
         let is_plain = || event.labels().is_some_and(|labels| PLAIN.iter().any(|label| labels.contains(*label)));
+        let of_agents = |kind| matches!(kind, Kind::Agents | Kind::Repository);
         let loads: &dyn Fn(Kind) -> bool = match &event.kind {
-            EventKind::ToolCall { tool, server: None, .. } if tool == AGENT => &|kind| kind == Kind::Agents,
-            EventKind::ToolCall { tool, server: None, .. } if tool == SKILL || !is_plain() => &|_| true,
-            EventKind::Skill { .. } => &|_| true,
+            // One with a copy of the repository for itself has the client run `git`.
+            EventKind::ToolCall { tool, server: None, input, .. } if tool == AGENT => {
+                if input.get("isolation").is_none_or(Value::is_null) { &|kind| kind == Kind::Agents } else { &of_agents }
+            }
+            EventKind::ToolCall { tool, server: None, .. } if tool == SKILL => &|kind| kind != Kind::Repository,
+            EventKind::ToolCall { server: None, .. } if !is_plain() => &|_| true,
+            EventKind::Skill { .. } => &|kind| kind != Kind::Repository,
             _ => return None,
         };
         let known = self.loaded.shared.snapshot.strength.as_ref()?.servers.as_ref()?;
@@ -62,7 +70,11 @@ impl Driver<'_> {
         let search = self.texts_search(&self.start);
         let remedy = |what: &str| format!("ask the user to look at it and to run `phasegate reload`, or {what}");
         let now = search.definitions(loads);
-        if let Some((other, _)) = now.iter().find(|(name, digest)| known.get(*name) != Some(digest)) {
+        // The person's own word is the way out, as long as its own text is the known one.
+        let is_word = matches!(&event.kind, EventKind::Skill { name, .. } if name == COMMAND);
+        let matters = |name: &str| !is_word || Path::new(name).file_stem().is_some_and(|stem| stem == COMMAND);
+        let mut others = now.iter().filter(|(name, digest)| known.get(*name) != Some(digest));
+        if let Some((other, _)) = others.find(|(name, _)| matters(name)) {
             let file = client_settings::file(other).unwrap_or(other);
             let why = format!(
                 "the head of `{file}` may name hooks or servers that the client starts by itself, and no person accepted it"
@@ -70,11 +82,18 @@ impl Driver<'_> {
             let remedy = remedy("leave only keys with plain values in it");
             return Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy));
         }
+        if is_word {
+            return None;
+        }
         let began = &self.loaded.own.snapshot.texts;
         let now = search.stamps(loads);
         let (place, _) = now.iter().find(|(name, stamp)| began.get(*name).is_some_and(|before| before != *stamp))?;
-        let place = client_settings::file(place).unwrap_or(place);
-        let why = format!("files in `{place}` changed since this session began, and the client may have loaded them");
+        let why = if place == REPOSITORY {
+            "what `.git` has `git` start changed since this session began, and the client would start it".to_owned()
+        } else {
+            let place = client_settings::file(place).unwrap_or(place);
+            format!("files in `{place}` changed since this session began, and the client may have loaded them")
+        };
         Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy("go on without it")))
     }
 
@@ -90,7 +109,7 @@ impl Driver<'_> {
 
     /// The folders of the project from which the client loads texts, and those that these lie in.
     pub(super) fn text_folders(&self) -> Vec<PathBuf> {
-        let names = self.loaded.own.snapshot.texts.keys();
+        let names = self.loaded.own.snapshot.texts.keys().filter(|name| *name != REPOSITORY);
         let places = names.filter_map(|name| name.strip_prefix(client_settings::BELOW_ROOT));
         let both = places.flat_map(|name| Path::new(name).ancestors().take(2)).filter(|path| !path.as_os_str().is_empty());
         let folders: BTreeSet<PathBuf> = both.map(|path| self.project.root.join(path)).collect();

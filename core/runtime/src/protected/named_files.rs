@@ -5,11 +5,13 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
 use serde_json::Value;
 
 use crate::bounds;
 use crate::locations::Locations;
 use crate::platforms::PlatformPlaces;
+use crate::servers::LISTS;
 
 /// Keys whose texts say what is started.
 const KEYS: [&str; 6] =
@@ -62,6 +64,23 @@ impl NamedFiles {
         named.filter(|file| file.is_file()).any(|file| file.starts_with(path) || leads(&file))
     }
 
+    /// The programs of the project and of the user's home that a command of the settings starts by their files. What servers
+    /// are started by is left out: who writes a server builds it.
+    pub(super) fn programs(&self) -> BTreeSet<PathBuf> {
+        let mut commands = Vec::new();
+        let parsed = self.texts.iter().filter_map(|text| serde_json::from_str::<Value>(text).ok());
+        parsed.for_each(|settings| commands_of(&settings, &mut commands));
+        let mut found = BTreeSet::new();
+        for command in commands {
+            for part in command.replace(['"', '\''], "").split([';', '|', '&', '\n']) {
+                let files = part.split_whitespace().map(|word| self.file(word));
+                found.extend(files.filter(|file| file.is_file()).find(|file| is_program(file)));
+            }
+        }
+        found.retain(|file| file.starts_with(&self.root) || file.starts_with(&self.home));
+        found
+    }
+
     /// The file that a word of a command means: clients start what they start in the project.
     fn file(&self, word: &str) -> PathBuf {
         let home = ["~/", "$HOME/", "${HOME}/", "${userHome}/"].iter().find_map(|sign| word.strip_prefix(sign));
@@ -72,6 +91,28 @@ impl NamedFiles {
             (None, None) => self.root.join(word),
         }
     }
+}
+
+/// The commands of settings, but those of servers and our own.
+fn commands_of(settings: &Value, commands: &mut Vec<String>) {
+    match settings {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| !LISTS.contains(&key.as_str())) {
+                let command = value.as_str().filter(|text| KEYS.contains(&key.as_str()) && !text.contains(OWN));
+                commands.extend(command.map(str::to_owned));
+                commands_of(value, commands);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| commands_of(item, commands)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Whether a file is run: the system says so, or its name does.
+fn is_program(file: &Path) -> bool {
+    const ENDS: [&str; 9] = ["bash", "cjs", "js", "mjs", "pl", "py", "rb", "sh", "ts"];
+    let named = file.extension().and_then(|end| end.to_str()).is_some_and(|end| ENDS.contains(&end));
+    named || access(file, Access::EXEC_OK).is_ok()
 }
 
 /// The words of what settings start.
@@ -111,7 +152,7 @@ mod tests {
         let (root, home) = (top.join("p"), top.join("h"));
         for path in ["p/scripts/a.sh", "p/scripts/b c.sh", "p/srv.js", "p/free.sh", "h/bin/status", "p/x/helper"] {
             std::fs::create_dir_all(top.join(path).parent().unwrap()).unwrap();
-            std::fs::write(top.join(path), "").unwrap();
+            std::fs::copy("/bin/true", top.join(path)).unwrap();
         }
         let settings = r#"{
             "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/scripts/a.sh --x"}]}]},
@@ -135,6 +176,8 @@ mod tests {
         ] {
             assert!(named.start(&path), "{}", path.display());
         }
+        let programs = [root.join("scripts/a.sh"), home.join("bin/status"), root.join("./x/helper")];
+        assert_eq!(named.programs(), BTreeSet::from(programs), "what servers are started by is built");
         for path in
             [root.join("free.sh"), root.join("scripts/b c.sh"), home.join("srv.js"), PathBuf::from("/usr/bin/node")]
         {
