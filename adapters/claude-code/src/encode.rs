@@ -57,7 +57,8 @@ struct Specific<'a> {
 #[derive(Serialize)]
 struct Behavior<'a> {
     behavior: &'static str,
-    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
 }
 
 /// The reply to a message with this verdict.
@@ -94,7 +95,22 @@ fn replied(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
         None if hook == Some(Hook::PreToolUse) && is_approved(host, message, verdict) => {
             json(&tool_answer("allow", APPROVED, context.as_deref()), None, 0)
         }
+        None if hook == Some(Hook::PermissionRequest) && is_approved(host, message, verdict) => {
+            json(&permission("allow", None), None, 0)
+        }
         None => passed(hook, context.as_deref(), verdict.text()),
+    }
+}
+
+/// The answer to the client's question to its user.
+fn permission<'a>(behavior: &'static str, message: Option<&'a str>) -> Answer<'a> {
+    Answer {
+        hook_specific_output: Some(Specific {
+            hook_event_name: "PermissionRequest",
+            decision: Some(Behavior { behavior, message }),
+            ..Specific::default()
+        }),
+        ..Answer::default()
     }
 }
 
@@ -168,14 +184,7 @@ fn denied(hook: Option<Hook>, effect: Effect, text: &str, context: Option<&str>)
 fn block(hook: Option<Hook>, text: &str, context: Option<&str>) -> Reply {
     let output = match hook {
         Some(Hook::PreToolUse) => tool_answer("deny", text, context),
-        Some(Hook::PermissionRequest) => Answer {
-            hook_specific_output: Some(Specific {
-                hook_event_name: "PermissionRequest",
-                decision: Some(Behavior { behavior: "deny", message: text }),
-                ..Specific::default()
-            }),
-            ..Answer::default()
-        },
+        Some(Hook::PermissionRequest) => permission("deny", Some(text)),
         Some(
             hook @ (Hook::PostToolUse | Hook::PostToolUseFailure | Hook::UserPromptSubmit | Hook::UserPromptExpansion),
         ) => Answer { hook_specific_output: told_context(hook, context), ..blocked(text) },

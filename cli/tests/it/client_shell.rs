@@ -109,6 +109,22 @@ fn a_line_without_a_ticket_is_held_as_long_as_the_phase_holds_lines() {
     assert!(world.root().join("mine").exists() && !world.root().join("rewritten").exists());
 }
 
+/// In its own plan mode the client asks its user about a line that it does not know. One that keeps nothing needs no answer.
+#[test]
+fn nobody_is_asked_in_the_clients_plan_mode_about_a_line_that_is_held() {
+    let Some(world) = world("") else { return };
+    let asks = |id: &str, line: &str, mode: &str| {
+        let (name, input) = ("Bash", json!({"command": line}));
+        let fields = json!({"tool_name": name, "tool_input": input, "tool_use_id": id, "permission_mode": mode});
+        String::from_utf8(world.frame("s", "PermissionRequest", fields).stdout).unwrap()
+    };
+    assert_eq!(asked(&world, "c1", "make"), Reply::Silent);
+    assert!(asks("c1", "make", "plan").contains(r#""decision":{"behavior":"allow"}"#));
+    for (id, line, mode) in [("c1", "make", "default"), ("c2", "make install", "plan")] {
+        assert_eq!(asks(id, line, mode), "", "{line} in {mode}");
+    }
+}
+
 #[test]
 fn a_held_line_that_ran_elsewhere_is_an_alarm() {
     let Some(world) = world("") else { return };

@@ -345,6 +345,12 @@ impl Meeting {
         held
     }
 
+    /// Whether a line waits for a call, and is to be held.
+    pub(crate) fn will_hold(&self, session: &str, call: &str) -> bool {
+        let mine = |ticket: &Ticket| ticket.session == session && ticket.call.as_deref() == Some(call);
+        self.waiting().iter().any(|(_, ticket)| mine(ticket) && ticket.confined.is_some())
+    }
+
     /// Notes that a line was held of which nothing was left in this form: one that waits, as its client rewrote it.
     ///
     /// # Errors

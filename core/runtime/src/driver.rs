@@ -22,7 +22,7 @@ use std::sync::Arc;
 use phasegate_adapter::{FailureMode, Problem, Refusal};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_core::{Effect, Event, EventKind, Outcome, State, reported, state};
+use phasegate_core::{Decision, Effect, Event, EventKind, Outcome, State, reported, state};
 use phasegate_shell::Readers;
 use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
@@ -225,6 +225,9 @@ impl<'a> Driver<'a> {
         self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
         self.tell_of_skill(&event, &mut outcome);
+        if self.asks_for_nothing(&event) {
+            outcome.decision = Some(Decision { approved: true, ..Decision::allow() });
+        }
         self.tell(&mut outcome);
         Ok(outcome)
     }

@@ -355,7 +355,7 @@ mod tests {
     #[test]
     fn a_configuration_that_names_no_program_changes_nothing() {
         let plain = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = u\n\tfetch = +r:r\n[user]\n\tname = x\n# a\n";
-        assert!(names_no_program(plain));
+        assert!(names_programs(plain).is_empty());
         for text in [
             "[core]\nfsmonitor = x\n",
             "[core] fsmonitor = x\n",
@@ -367,7 +367,7 @@ mod tests {
             "[remote \"o\"]\nuploadpack = x\n",
             "[user][core]\nfsmonitor = x\n",
         ] {
-            assert!(!names_no_program(text), "{text}");
+            assert!(!names_programs(text).is_empty(), "{text}");
         }
         assert_eq!(obeying("/p/.gitattributes", "/h", Some("*.png binary\n")), None);
         assert_eq!(obeying("/p/.gitattributes", "/h", Some("*.c filter=x\n")), Some(Readers::Repository));

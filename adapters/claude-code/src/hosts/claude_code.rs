@@ -166,6 +166,7 @@ pub(crate) static HOST: Host = Host {
                 "skills",
                 "tags",
                 "title",
+                "tool_permissions",
                 "tools",
                 "user-invocable",
                 "version",

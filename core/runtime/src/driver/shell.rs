@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::{ClientShell, PROGRAM, Problem};
 use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
-use phasegate_core::event::Outcome as End;
+use phasegate_core::event::{Outcome as End, PermissionOutcome};
 use phasegate_core::tool::{BASH, SHELL, only_reads};
 use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding};
 use serde_json::Value;
@@ -23,6 +23,8 @@ use crate::snapshot::{NotKept, SessionChange};
 
 /// The level at which a held line sees everything in its place.
 const LAYERED: &str = "overlay";
+/// The client's own mode in which nothing is changed.
+const PLAN_MODE: &str = "plan";
 /// The most entries of a folder in which links are looked for.
 const MAX_ENTRIES: usize = 4096;
 /// Programs that run another with the rights of another user, which no program gets that is kept from the guard's files.
@@ -284,6 +286,13 @@ impl Driver<'_> {
         let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         let (session, root) = (self.session.clone(), self.project.root.clone());
         meeting.leave(&Ticket { line, session, call: id.clone(), root, confined, bare })
+    }
+
+    /// Whether the client asks its user, in its own plan mode, about a line of which nothing will stay: then nobody is asked.
+    pub(super) fn asks_for_nothing(&self, event: &Event) -> bool {
+        let EventKind::Permission { id: Some(id), outcome: PermissionOutcome::Asked } = &event.kind else { return false };
+        let plans = event.permission_mode.as_deref() == Some(PLAN_MODE);
+        plans && self.meeting().is_some_and(|(meeting, _)| meeting.will_hold(&self.session, id))
     }
 
     /// Takes up what came of a line, and finds one that should have been held and ran elsewhere.
