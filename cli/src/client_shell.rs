@@ -76,7 +76,8 @@ fn protected(shell: &Path, args: &[OsString], standing: Standing) -> Result<u8, 
     protected.retain(|path| path.exists());
     let command = std::iter::once(shell.as_os_str().to_owned()).chain(args.iter().cloned()).collect();
     let covered = sockets_of_clients();
-    let request = Request { protected, held, writable, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
+    let request =
+        Request { protected, held, writable, covered, ..Request::new(Level::Protect, command, PathBuf::new()) };
     run_confined(&request).map(|report| report.status).map_err(|error| error.to_string())
 }
 

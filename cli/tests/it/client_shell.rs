@@ -193,7 +193,10 @@ fn what_a_line_changes_in_a_folder_that_the_phase_lists_whole_is_kept() {
     assert_eq!(asked(&world, "c1", "sh build.txt"), Reply::Silent);
     let output = run(&world, &envelope("sh build.txt"));
     let says = told(&output);
-    assert!(says.starts_with("not kept: M elsewhere/a.md\n") && says.contains("keeps what it changes in `docs`"), "{says}");
+    assert!(
+        says.starts_with("not kept: M elsewhere/a.md\n") && says.contains("keeps what it changes in `docs`"),
+        "{says}"
+    );
     assert_eq!(fs::read_to_string(world.root().join("docs/out.md")).unwrap(), "built\n");
     assert_eq!(fs::read_to_string(world.root().join("elsewhere/a.md")).unwrap(), "");
     // A link in its place leads nowhere.
@@ -229,7 +232,8 @@ fn no_line_changes_what_settings_start_or_the_guard_in_a_project_that_is_the_hom
     world.write("src/free.py", "true\n");
     let settings = world.root().join(".claude/settings.json");
     let mut text: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
-    let hook = json!({"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/fmt.sh src/free.py"}]});
+    let hook =
+        json!({"hooks": [{"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/.claude/hooks/fmt.sh src/free.py"}]});
     text["hooks"]["Stop"].as_array_mut().unwrap().push(hook);
     fs::write(&settings, text.to_string()).unwrap();
     fs::create_dir_all(world.home().join(".claude/projects/p/memory")).unwrap();
@@ -259,7 +263,9 @@ fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     assert!(bare.stdout.is_empty());
     // The folder is covered where only sockets lie in it, else each of them.
     for (call, other, errors) in [("c1", None, "2\n2\n"), ("c2", Some("notes"), "111\n111\n")] {
-        other.map(|name| fs::write(folder.join(name), "").unwrap());
+        if let Some(name) = other {
+            fs::write(folder.join(name), "").unwrap();
+        }
         assert_eq!(asked(&world, call, "python3 speak.txt"), Reply::Silent);
         let output = run(&world, &envelope("python3 speak.txt"));
         assert_eq!(String::from_utf8_lossy(&output.stdout), errors, "refused: {}", told(&output));

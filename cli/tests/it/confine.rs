@@ -129,19 +129,27 @@ fn a_server_behind_the_relay_is_confined_like_any_command() {
     let program = env!("CARGO_BIN_EXE_phasegate");
     for (held, says) in [(true, "Read-only file system"), (false, "written")] {
         let mut args = vec!["mcp", "proxy", "--"];
-        args.extend(held.then_some([program, "confine", "read-only", "--level", "binds", "--with-parent", "--"]).into_iter().flatten());
+        args.extend(
+            held.then_some([program, "confine", "read-only", "--level", "binds", "--with-parent", "--"])
+                .into_iter()
+                .flatten(),
+        );
         args.extend(["python3", "server.py"]);
         let mut relay = Command::new(program);
         relay.args(args).current_dir(world.root()).env_clear().envs(world.variables());
         let mut relay = relay.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut answers = BufReader::new(relay.stdout.take().unwrap()).lines();
         let mut to = relay.stdin.take().unwrap();
-        let client = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+        let client =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
         let mut last = String::new();
-        for (id, (method, params)) in
-            [("initialize", client), ("tools/list", json!({})), ("tools/call", json!({"name": "write", "arguments": {}}))]
-                .into_iter()
-                .enumerate()
+        for (id, (method, params)) in [
+            ("initialize", client),
+            ("tools/list", json!({})),
+            ("tools/call", json!({"name": "write", "arguments": {}})),
+        ]
+        .into_iter()
+        .enumerate()
         {
             writeln!(to, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).unwrap();
             last = answers.next().unwrap().unwrap();

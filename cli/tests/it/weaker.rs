@@ -115,7 +115,9 @@ fn loads(world: &World, session: &str) -> [Reply; 2] {
 }
 
 fn refuses(replies: &[Reply], what: &str) -> bool {
-    replies.iter().all(|reply| matches!(reply, Reply::Denied(text) if text.contains("settings-kept") && text.contains(what)))
+    replies
+        .iter()
+        .all(|reply| matches!(reply, Reply::Denied(text) if text.contains("settings-kept") && text.contains(what)))
 }
 
 /// The head of a skill may name hooks, which the client starts outside of every call once it loads the skill.

@@ -270,7 +270,8 @@ impl Glob {
     #[must_use]
     pub fn whole_folder(&self) -> Option<&str> {
         let folder = self.text.strip_suffix("/**").filter(|_| self.group().is_none())?;
-        let is_plain = |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['*', '?', '{', '}', '!']);
+        let is_plain =
+            |name: &str| !name.is_empty() && !name.starts_with('.') && !name.contains(['*', '?', '{', '}', '!']);
         folder.split('/').all(is_plain).then_some(folder)
     }
 

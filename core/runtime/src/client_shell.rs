@@ -298,7 +298,12 @@ impl Meeting {
         let (protected, held) = (of_all(|standing| &standing.protected), of_all(|standing| &standing.held));
         let writable = of_all(|standing| &standing.writable);
         let holds = all.iter().position(|standing| standing.confined.is_some());
-        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing { protected, held, writable, ..standing })
+        all.into_iter().nth(holds.unwrap_or_default()).map(|standing| Standing {
+            protected,
+            held,
+            writable,
+            ..standing
+        })
     }
 
     /// How the lines of a session run.
@@ -467,7 +472,14 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let meeting = meeting(state.path());
         let confined = Some(Confined { says: "look".into(), keeps: Vec::new() });
-        let standing = Standing { root: "/p".into(), namespace: 1, confined, protected: Vec::new(), held: Vec::new(), writable: Vec::new() };
+        let standing = Standing {
+            root: "/p".into(),
+            namespace: 1,
+            confined,
+            protected: Vec::new(),
+            held: Vec::new(),
+            writable: Vec::new(),
+        };
         meeting.stand("a", None).unwrap();
         assert_eq!((meeting.standing(), meeting.stands()), (None, false));
         meeting.write(&format!("{STANDING}x.json"), &"torn").unwrap();

@@ -35,7 +35,11 @@ pub fn sockets_of_clients() -> Vec<PathBuf> {
     let counts = |path: &&Path| above.contains(path) || own_folder(path).is_some_and(|at| folders.contains(at));
     // A later client's is made where only such lie.
     let whole: Vec<&Path> = folders.iter().copied().filter(|folder| has_only_sockets(folder)).collect();
-    let rest = named.iter().map(|(_, path)| *path).filter(counts).filter(|path| !whole.contains(&path.parent().unwrap_or(path)));
+    let rest = named
+        .iter()
+        .map(|(_, path)| *path)
+        .filter(counts)
+        .filter(|path| !whole.contains(&path.parent().unwrap_or(path)));
     let found: BTreeSet<&Path> = rest.chain(whole.iter().copied()).collect();
     found.into_iter().map(Path::to_owned).collect()
 }

@@ -110,7 +110,7 @@ impl<'a> Protected<'a> {
     /// What no line may change, there or not: all but the project's own configs, settings and skills. That is the guard's own,
     /// what clients and shells read at their start, and the programs that settings start. Where links lead to one, both are
     /// named.
-    pub(crate) fn from_lines(&self) -> Vec<PathBuf> {
+    pub(crate) fn kept_from_lines(&self) -> Vec<PathBuf> {
         let root = self.root.as_deref();
         let own = root.map(|root| Places::of_project(self.sources, root, &self.links)).unwrap_or_default();
         let is_own = |path: &Path| own.iter().any(|own| own.path == path);

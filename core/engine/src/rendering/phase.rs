@@ -1,8 +1,8 @@
 //! What a call is that a phase denies, as the first sentence of a denial.
 
 use alloc::format;
-use alloc::vec::Vec;
 use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 
 use super::words::{because, misplaced_words, near};
 use crate::denial::{DecidingRun, DenialKind, Guidance};
@@ -78,7 +78,9 @@ pub(crate) fn not_kept(skill: &str, phase: &Phase, keeps: &[String]) -> String {
     let now =
         if task.is_empty() { String::new() } else { format!(" Now: {}.", cut(task.trim_end_matches('.'), MAX_TASK)) };
     if keeps.is_empty() {
-        return format!("Phase {name} of skill {skill} only reads: a command may change files, and keeps none of it.{now}");
+        return format!(
+            "Phase {name} of skill {skill} only reads: a command may change files, and keeps none of it.{now}"
+        );
     }
     let folders = keeps.iter().map(|folder| format!("`{folder}`")).collect::<Vec<_>>().join(", ");
     format!("In phase {name} of skill {skill} a command keeps what it changes in {folders}, and nothing else.{now}")

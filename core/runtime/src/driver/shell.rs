@@ -203,7 +203,7 @@ impl Driver<'_> {
         let before = if looks { None } else { meeting.standing_of(&self.session) };
         before.map_or_else(
             || {
-                let mut outside = self.runtime.protected(Some(&self.project.root), &[]).from_lines();
+                let mut outside = self.runtime.protected(Some(&self.project.root), &[]).kept_from_lines();
                 // A client follows links in its own folders, and writes what the agent says where they lead.
                 let (home, root) = (&self.runtime.locations.home, &self.project.root);
                 let own = self.runtime.platforms.places().own_folders_in(home);
@@ -290,7 +290,9 @@ impl Driver<'_> {
 
     /// Whether the client asks its user, in its own plan mode, about a line of which nothing will stay: then nobody is asked.
     pub(super) fn asks_for_nothing(&self, event: &Event) -> bool {
-        let EventKind::Permission { id: Some(id), outcome: PermissionOutcome::Asked } = &event.kind else { return false };
+        let EventKind::Permission { id: Some(id), outcome: PermissionOutcome::Asked } = &event.kind else {
+            return false;
+        };
         let plans = event.permission_mode.as_deref() == Some(PLAN_MODE);
         plans && self.meeting().is_some_and(|(meeting, _)| meeting.will_hold(&self.session, id))
     }

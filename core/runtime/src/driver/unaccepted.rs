@@ -56,7 +56,11 @@ impl Driver<'_> {
         let loads: &dyn Fn(Kind) -> bool = match &event.kind {
             // One with a copy of the repository for itself has the client run `git`.
             EventKind::ToolCall { tool, server: None, input, .. } if tool == AGENT => {
-                if input.get("isolation").is_none_or(Value::is_null) { &|kind| kind == Kind::Agents } else { &of_agents }
+                if input.get("isolation").is_none_or(Value::is_null) {
+                    &|kind| kind == Kind::Agents
+                } else {
+                    &of_agents
+                }
             }
             EventKind::ToolCall { tool, server: None, .. } if tool == SKILL => &|kind| kind != Kind::Repository,
             EventKind::ToolCall { server: None, .. } if !is_plain() => &|_| true,
@@ -111,7 +115,8 @@ impl Driver<'_> {
     pub(super) fn text_folders(&self) -> Vec<PathBuf> {
         let names = self.loaded.own.snapshot.texts.keys().filter(|name| *name != REPOSITORY);
         let places = names.filter_map(|name| name.strip_prefix(client_settings::BELOW_ROOT));
-        let both = places.flat_map(|name| Path::new(name).ancestors().take(2)).filter(|path| !path.as_os_str().is_empty());
+        let both =
+            places.flat_map(|name| Path::new(name).ancestors().take(2)).filter(|path| !path.as_os_str().is_empty());
         let folders: BTreeSet<PathBuf> = both.map(|path| self.project.root.join(path)).collect();
         folders.into_iter().filter(|folder| folder.is_dir()).collect()
     }
