@@ -67,7 +67,7 @@ pub trait Installer: Send + Sync {
                 format!("the settings of this platform have no server `{server}` to put the guard before")
             }
             (None, Some(skill)) => format!(
-                "the settings of this platform cannot put `{skill}` in force; `phasegate activate {skill}` does, for all \
+                "the settings of this platform cannot put `{skill}` in force; `phasegate start {skill}` does, for all \
                  sessions of the project"
             ),
         };

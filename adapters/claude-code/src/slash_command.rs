@@ -10,7 +10,7 @@ use crate::host::Host;
 /// What it says. The hook carries the command out; this is what the agent reads with the hook's answer.
 const TEXT: &str = "---\n\
 description: Give phasegate a command. It counts only where you type it yourself.\n\
-argument-hint: approve NAME | revoke NAME | skip [SKILL] | mode warn|block [SKILL] | activate SKILL | deactivate [SKILL] | reload\n\
+argument-hint: approve NAME | allow [REASON] | skip [NAME] | mode warn|block [SKILL] | start SKILL | end [SKILL] | reload\n\
 disable-model-invocation: true\n\
 ---\n\n\
 The user gave phasegate the command `$ARGUMENTS`. What came of it is said beside this message. Go on accordingly.\n";

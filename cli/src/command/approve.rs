@@ -1,5 +1,7 @@
 //! `phasegate approve [NAME]`.
 
+mod plan;
+
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::pins::{Pins, approval_name};
@@ -7,6 +9,7 @@ use phasegate_core::slash_command::{PLAN, PLAN_MODE};
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 
+use self::plan::{Waiting, waiting};
 use super::control::{Target, give, in_full};
 use super::step_line::Line;
 use crate::context::Context;
@@ -19,15 +22,17 @@ pub struct Args {
     /// The name in the skill's condition (`approved: NAME`), or `tool:SERVER/TOOL`; without it, the names that wait and the
     /// approvals that were given are listed
     pub name: Option<String>,
+    /// Of a plan: its path, or the end of it; default: the only one that waits
+    pub path: Option<String>,
     /// Take the approval of this name back
-    #[arg(long, requires = "name")]
+    #[arg(long, requires = "name", conflicts_with_all = ["path", "reject"])]
     pub revoke: bool,
+    /// Say no to what waits, as it is now
+    #[arg(long, requires = "name")]
+    pub reject: bool,
     /// Only this session; default: the one that waits for the approval
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// The file that alone is meant
-    #[arg(skip)]
-    pub path: Option<String>,
 }
 
 /// Approves something in one run of one session, takes an approval back, or lists both.
@@ -38,15 +43,23 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let known = asked(args, context)?;
     let Some(name) = &args.name else { return list(&known, context) };
-    let session = match &args.session {
-        Some(session) => Some(session.clone()),
+    let Waiting { path, session } = match args.revoke {
+        true => Waiting { path: None, session: args.session.clone() },
+        false => waiting(name, args.path.as_ref(), args.session.as_ref(), context)?,
+    };
+    let session = match session {
+        Some(session) => Some(session),
         None => meant(name, args.revoke, &known)?,
     };
     let target = Target { session };
-    let command = if args.revoke { "revoke" } else { "approve" };
+    let command = match (args.revoke, args.reject) {
+        (true, _) => "revoke",
+        (_, true) => "reject",
+        (false, false) => "approve",
+    };
     let is_known = known.iter().any(|asked| asked.has("waiting", name) || asked.has("approved", name));
     let mut given = json!({"name": name});
-    if let (Value::Object(fields), Some(path)) = (&mut given, &args.path) {
+    if let (Value::Object(fields), Some(path)) = (&mut given, &path) {
         fields.insert("path".to_owned(), json!(path));
     }
     let answer = give(context, &target, command, given).map_err(|failure| {
@@ -56,6 +69,13 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     })?;
     if context.out.json {
         context.out.value(&answer.result);
+        return Ok(Exit::Done);
+    }
+    if args.reject {
+        let (which, session) = (path.as_ref().unwrap_or(name), &answer.session);
+        context
+            .out
+            .line(format_args!("{which} is rejected in session {session}; the agent is told with its next prompt"));
         return Ok(Exit::Done);
     }
     let status = if args.revoke { "is approved no more" } else { "is approved" };
@@ -75,7 +95,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let text = |key: &str| answer.result.get(key).and_then(Value::as_str).unwrap_or_default();
         let (skill, phase, session) = (text("skill"), text("phase"), &answer.session);
         context.out.note(format_args!(
-            "{}: what it opened stays open: the run is in {phase} already and goes on there; `phasegate deactivate {skill} \
+            "{}: what it opened stays open: the run is in {phase} already and goes on there; `phasegate end {skill} \
              --session {session}` ends it",
             "warning".yellow()
         ));

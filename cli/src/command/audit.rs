@@ -1,11 +1,10 @@
-//! `phasegate audit`: the journals of a project, to be read, exported, believed and explained. Nothing is written.
+//! `phasegate audit`: the journals of a project, to be read, exported and believed. Nothing is written.
 
-mod session;
-mod event;
+pub(super) mod session;
+pub(super) mod event;
 mod export;
 mod show;
 mod verify;
-mod why;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -28,8 +27,6 @@ pub enum Part {
     Export(export::Args),
     /// Verify every journal of the project: records, hash chain, checkpoints
     Verify(verify::Args),
-    /// Decide a record again and explain the result
-    Why(why::Args),
 }
 
 /// Reads the journals.
@@ -42,6 +39,5 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Part::Show(args) => show::run(args, context),
         Part::Export(args) => export::run(args, context),
         Part::Verify(args) => verify::run(args, context),
-        Part::Why(args) => why::run(args, context),
     }
 }

@@ -1,4 +1,4 @@
-//! What `activate`, `deactivate`, `approve`, `skip` and `mode` share: a command of a person, given to one session or to
+//! What `start`, `end`, `approve`, `skip` and `mode` share: a command of a person, given to one session or to
 //! the project.
 
 use std::io::IsTerminal as _;
@@ -199,9 +199,7 @@ fn refused(decision: &Decision, name: &str, sign: Option<&Sign>) -> Failure {
 fn typed_instead(decision: &Decision) -> Option<String> {
     match decision.code? {
         Code::InputsMissing => Some("write each as NAME=VALUE behind the name of the skill".to_owned()),
-        Code::SkillActive => {
-            Some("`phasegate deactivate` ends it; `phasegate status` shows where it stands".to_owned())
-        }
+        Code::SkillActive => Some("`phasegate end` ends it; `phasegate status` shows where it stands".to_owned()),
         _ => None,
     }
 }

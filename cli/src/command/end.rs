@@ -1,13 +1,13 @@
-//! `phasegate end SESSION`.
+//! `phasegate end [NAME]`: a run, or a session whose client is gone.
 
-use phasegate_core::event::By;
-use phasegate_core::{Code, Event, EventKind};
-use phasegate_runtime::Project;
-use phasegate_runtime::attribution::Sign;
-use phasegate_runtime::sessions::{SessionInfo, sessions};
-use serde_json::{Value, json};
+mod done;
+mod session;
 
-use super::control::{in_a_terminal, in_full, no_session, refused_to_agent};
+use owo_colors::OwoColorize as _;
+use phasegate_runtime::sessions::sessions;
+use serde_json::Value;
+
+use super::control::{Target, about, give, give_project};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -15,54 +15,92 @@ use crate::output::Failure;
 /// The arguments of `phasegate end`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The session
-    pub session: String,
+    /// The skill, or the session whose client is gone; default: the skill that began last, with all that it runs
+    pub name: Option<String>,
+    /// Only if it is done; prints what its phases left, else what is missing
+    #[arg(long)]
+    pub done: bool,
+    /// Only in this session; default: for the whole project if the skill is in force there, else in the session that was
+    /// active last
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
 }
 
-/// Ends a session whose client is gone and did not say so. Its open calls end without an outcome, and count as the
-/// agent's no longer. If its client goes on all the same, so does the session, with its runs.
+/// Ends that the skill is in force, or ends the run of the skill in one session, or a session.
 ///
 /// # Errors
 ///
-/// The session is unknown, its client runs, the command counts as the agent's, or the guard could not work.
+/// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let here = context.find_project(&runtime)?;
-    let id = &in_full(&here, Some(&args.session))?.unwrap_or_default();
-    // A session is named to a person in every project that its open call locks them out of.
-    let began = if here.session_journal(id).exists() { None } else { Project::of_session(&runtime.locations, id)? };
-    let elsewhere = began.as_ref().map(|began| format!(" of `{}`", began.root.display())).unwrap_or_default();
-    let project = began.unwrap_or(here);
-    let known = sessions(&project)?.known;
-    let session = known.iter().find(|session| session.id == *id).ok_or_else(|| no_session(&project, id))?;
-    if let Some(sign) = runtime.sign_against_an_end(&project, id)? {
-        if matches!(&sign, Sign::Call(call) if call.session == *id) {
-            return Err(client_runs(session));
-        }
-        return Err(refused_to_agent("end", &sign));
+    if let Some(found) = args.name.as_ref().map(|name| session::named(name, context)).transpose()?.flatten() {
+        return session::end(found, context);
     }
-    if session.open_program().is_some() {
-        in_a_terminal("end")?;
+    if args.done {
+        return done::run(args.name.as_ref(), args.session.as_ref(), context);
     }
-    let kind = EventKind::Command { by: By::Human, name: "end_session".to_string(), args: Value::Null };
-    runtime.handle_event(project, id, Event::new(id, kind))?;
+    if args.session.is_none() && is_in_force(args.name.as_ref(), context)? {
+        return lift(args.name.as_ref(), context);
+    }
+    let target = Target { session: args.session.clone() };
+    let answer = give(context, &target, "deactivate_skill", about(args.name.as_ref()).into())?;
     if context.out.json {
-        context.out.value(&json!({"status": "ended", "session": id}));
+        context.out.value(&answer.result);
     } else {
-        context.out.line(format_args!("session {id}{elsewhere} has ended"));
+        let ended = answer.result.get("skill").and_then(Value::as_str).or(args.name.as_deref());
+        match ended {
+            Some(skill) => context.out.line(format_args!("{skill} is no longer active in session {}", answer.session)),
+            None => context.out.line(format_args!("no skill was active in session {}", answer.session)),
+        }
+        if let Some(whole) = answer.result.get("part_of").and_then(Value::as_str) {
+            say_of_whole(context, &answer.session, whole)?;
+        }
     }
     Ok(Exit::Done)
 }
 
-/// The refusal where a client is at work in the session, and a call of it is open.
-fn client_runs(session: &SessionInfo) -> Failure {
-    let processes: Vec<String> =
-        session.guards.iter().chain(&session.clients).filter(|one| !one.gone()).map(|one| one.0.to_string()).collect();
-    let (id, processes) = (&session.id, processes.join(", "));
-    Failure {
-        exit: Exit::No,
-        code: Some(Code::CommandRefused),
-        message: format!("the client of session `{id}` still runs (process {processes}), and a call of it is open"),
-        help: Some("end the session in the client, or end that process; the session then ends with it".into()),
+/// Says what became of the skill whose part was ended.
+fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let known = sessions(&project)?.known;
+    let session = known.iter().find(|known| known.id == session);
+    let runs = runtime.runs(&project, session)?;
+    let is_it = |run: &&Value| text(run, "skill_name") == whole && run.get("part_of").is_none();
+    let Some(run) = runs.as_array().into_iter().flatten().find(is_it) else {
+        context.out.line(format_args!("  it was a part of {}, which has ended with it", whole.bold()));
+        return Ok(());
+    };
+    let stands_still = !text(run, "stopped").is_empty();
+    let goes_on = if stands_still { "stands still" } else { "goes on" };
+    context.out.line(format_args!("  it was a part of {}, which {goes_on}", whole.bold()));
+    if stands_still {
+        context.out.line(format_args!("  {} {}", "waits for you:".yellow(), text(run, "stopped")));
+        context.out.line(format_args!("    {}", text(run, "ways_on")));
     }
+    Ok(())
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether the skill, or any where none is named, is in force for the project.
+fn is_in_force(skill: Option<&String>, context: &Context) -> Result<bool, Failure> {
+    let runtime = context.runtime()?;
+    let known = runtime.in_force(&context.find_project(&runtime)?)?;
+    Ok(skill.map_or(!known.is_empty(), |skill| known.contains_key(skill)))
+}
+
+fn lift(skill: Option<&String>, context: &Context) -> Result<Exit, Failure> {
+    let mut command = about(skill);
+    command.insert("scope".to_string(), Value::from("project"));
+    let result = give_project(context, "deactivate_skill", command.into())?;
+    let skill = result.get("skill").and_then(Value::as_str).unwrap_or_default();
+    if context.out.json {
+        context.out.value(&result);
+    } else {
+        context.out.line(format_args!("{} is no longer in force in this project", skill.bold()));
+        context.out.line("  runs that began because of it end with the next event of their session");
+    }
+    Ok(Exit::Done)
 }

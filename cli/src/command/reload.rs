@@ -100,9 +100,7 @@ fn finish(args: &Args, context: &Context, found: &Found<'_>) {
     } else if args.dry_run {
         out.line("nothing was changed (`--dry-run`)");
     } else if !found.due.is_empty() {
-        out.line(
-            "reloaded; live runs keep the version of their skill until they end (`phasegate deactivate` ends one)",
-        );
+        out.line("reloaded; live runs keep the version of their skill until they end (`phasegate end` ends one)");
     }
 }
 

@@ -2,8 +2,15 @@
 
 mod found;
 mod budgets;
+mod export;
+mod graph;
+pub(super) mod history;
+pub(super) mod next;
 mod plan;
+pub(super) mod plans;
+mod runs;
 mod text;
+mod waves;
 
 use phasegate_adapter::Problem;
 use phasegate_core::access::{AccessMode, Granted};
@@ -18,7 +25,6 @@ use serde_json::{Value, json};
 use budgets::Budgets;
 use found::{Found, Guarded, Shared, Shown};
 pub(crate) use found::{given, words};
-pub(crate) use text::end_of;
 
 use super::adapters::invocation;
 use super::control::in_full;
@@ -29,17 +35,55 @@ use crate::output::Failure;
 /// The arguments of `phasegate status`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Only this session, with all that its phases allow and forbid, and its last calls
+    /// What to show; default: where each session stands
+    #[arg(value_enum, value_name = "WHAT")]
+    pub of: Option<Of>,
+    /// The skill; of `plans` the path of one, or the end of it
+    pub name: Option<String>,
+    /// Only this session; by default with all that its phases allow and forbid, and its last calls
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
+    /// The run that `graph` or `export` shows; default: the only one that is part of no other
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
 }
 
-/// Shows the project and its sessions.
+/// What `phasegate status` shows.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Of {
+    /// The way that each live run has gone, its tasks, what is missing and what waits for a person
+    Runs,
+    /// What the agent of a session has to do next
+    Next,
+    /// Where the runs of each session stand, also those that have ended; as JSON `SkillExecutionState`
+    History,
+    /// The plans, with what became of each; with a path its steps, and which call each permits
+    Plans,
+    /// The phases of a run, or of a skill by its name, as Mermaid
+    Graph,
+    /// Where a run of the project stands, as `active_task_graph.json`
+    Export,
+}
+
+/// Shows the project and its sessions, or what is asked for.
 ///
 /// # Errors
 ///
 /// The session is not known, or a journal cannot be read.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let (name, session) = (args.name.as_ref(), args.session.as_ref());
+    match args.of {
+        None => sessions_of(args, context),
+        Some(Of::Runs) => runs::run(session, context),
+        Some(Of::Next) => next::run(name, session, context),
+        Some(Of::History) => history::run(name, session, context),
+        Some(Of::Plans) => plans::run(name, context),
+        Some(Of::Graph) => graph::run(name, args.run.as_ref(), context),
+        Some(Of::Export) => export::run(args.run.as_ref(), context),
+    }
+}
+
+fn sessions_of(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Sessions { mut known, mut damaged, unread, .. } = sessions(&project)?;

@@ -101,16 +101,16 @@ fn nothing_is_approved_before_it_exists() {
 fn what_means_nothing_is_refused_in_plain_words() {
     let world = guarded();
     planned(&world, "one");
-    assert!(error(&world, &["deactivate", "nope"]).contains("unknown skill \"nope\""));
-    assert!(error(&world, &["skip", "nope"]).contains("unknown skill"));
+    assert!(error(&world, &["end", "nope"]).contains("unknown skill \"nope\""));
+    assert!(error(&world, &["skip", "nope"]).contains("no live run has a phase `nope`"));
     world.run(&["approve", "plan"], 0);
     assert!(error(&world, &["approve", "plan"]).contains("`plan` is approved already"));
     assert!(!matches!(reply(&world.call("one", "t2", "Edit", edit())), Reply::Denied(_)));
     let revoked = world.phasegate(&["approve", "--revoke", "plan"]).output().unwrap();
     let note = String::from_utf8(revoked.stderr).unwrap();
     assert!(revoked.status.success() && note.contains("what it opened stays open"), "{note}");
-    world.run(&["deactivate", "gated"], 0);
-    assert!(world.run(&["deactivate"], 0).contains("no skill was active"));
+    world.run(&["end", "gated"], 0);
+    assert!(world.run(&["end"], 0).contains("no skill was active"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) fn lived(mode: &str) -> World {
     world.ok("s", "t2", "Read", json!({"file_path": "a.rs"}));
     world.call("s", "t3", "Edit", edit());
     world.ok("s", "t3", "Edit", edit());
-    world.run(&["deactivate"], 0);
+    world.run(&["end"], 0);
     world
 }
 
@@ -107,7 +107,7 @@ fn every_record_is_decided_again_to_the_same_bytes() {
     let world = lived("block");
     for record in shown(&world) {
         let seq = record["seq"].to_string();
-        let why = value(&world, &["--json", "audit", "why", &seq], 0);
+        let why = value(&world, &["--json", "why", &seq], 0);
         assert_eq!(why["decision"].is_null(), record["decision"].is_null(), "{why}");
         assert_eq!(why["again"]["possible"], json!(!record["event"].is_null()), "{why}");
         if !record["event"].is_null() {
@@ -121,7 +121,7 @@ fn a_denial_is_explained_with_its_run_its_line_and_the_way_out() {
     let world = lived("block");
     let denied = shown(&world).into_iter().find(|record| record["decision"] == "deny").unwrap();
     let seq = denied["seq"].to_string();
-    let text = world.run(&["audit", "why", &seq], 0);
+    let text = world.run(&["why", &seq], 0);
     for says in [
         "event: Edit a.rs",
         "r1 careful in phase look, block mode; alone it says deny",
@@ -151,7 +151,7 @@ fn of_a_tree_the_run_that_denied_is_named_and_a_held_stop_has_no_rule_of_calls()
     world.ok("s", "t1", "Skill", skill);
     let why_last = || {
         let seq = shown(&world).iter().rfind(|record| record["decision"] == "deny").unwrap()["seq"].to_string();
-        (value(&world, &["--json", "audit", "why", &seq], 0), world.run(&["audit", "why", &seq], 0))
+        (value(&world, &["--json", "why", &seq], 0), world.run(&["why", &seq], 0))
     };
     crate::support::denied(&world.call("s", "t2", "Write", json!({"file_path": "b.md", "content": "x"})), "unlisted");
     let (of_call, text) = why_last();
@@ -172,7 +172,7 @@ fn a_record_that_engine_or_policy_would_decide_otherwise_is_told() {
     let seq = denied["seq"].to_string();
     let policies = world.state().join("compiled/policies");
     fs::remove_dir_all(policies).unwrap();
-    let why = value(&world, &["--json", "audit", "why", &seq], 0);
+    let why = value(&world, &["--json", "why", &seq], 0);
     assert_eq!(why["again"]["possible"], false);
     assert!(why["again"]["why"].as_str().unwrap().contains("is gone"), "{why}");
 }
@@ -181,8 +181,8 @@ fn a_record_that_engine_or_policy_would_decide_otherwise_is_told() {
 fn what_is_not_there_is_said() {
     let world = lived("block");
     for (args, says) in [
-        (vec!["audit", "why", "999"], "no record 999"),
-        (vec!["audit", "why", "1", "--session", "x"], "no session `x`"),
+        (vec!["why", "999"], "no record 999"),
+        (vec!["why", "1", "--session", "x"], "no session `x`"),
         (vec!["audit", "show", "--session", "x"], "no session `x`"),
         (vec!["audit", "export", "--session", "x"], "no session `x`"),
     ] {
@@ -286,7 +286,7 @@ fn what_is_too_long_to_keep_is_decided_again_all_the_same() {
     let records = shown(&world);
     assert!(!fs::read_to_string(world.state_file("project.journal")).unwrap().contains(&long));
     for record in records.iter().rev().take(3) {
-        let why = value(&world, &["--json", "audit", "why", &record["seq"].to_string()], 0);
+        let why = value(&world, &["--json", "why", &record["seq"].to_string()], 0);
         assert_eq!((&why["again"]["possible"], &why["again"]["differs"]), (&json!(true), &json!([])), "{why:#}");
     }
 }

@@ -87,7 +87,7 @@ fn the_exit_status_in_the_answer_is_evidence() {
         "skill: tested\nphases:\n  test:\n    allowed: [{command: 'cargo test'}]\n    forbidden: [Write]\n    \
          done_when: {ok: {command: 'cargo test'}}\n  write:\n    allowed: [Write]\n",
     );
-    world.run(&["activate", "tested", "--project", world.root().to_str().unwrap()], 0);
+    world.run(&["start", "tested", "--project", world.root().to_str().unwrap()], 0);
     sent(&world, json!({"hook_event_name": "SessionStart", "source": "new"}));
     let write = json!({"path": world.root().join("a.rs"), "file_text": ""});
     let (test, other) =

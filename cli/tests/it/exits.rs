@@ -7,9 +7,9 @@ const CASES: [(&[&str], i32, &str); 7] = [
     (&["check", "none.yaml"], 2, "there is no file `none.yaml`"),
     (&["approve", "none"], 2, "nothing waits for the approval of `none`"),
     (&["approve", "none", "--revoke"], 2, "`none` is not approved"),
-    (&["activate", "none"], 2, "unknown skill"),
-    (&["activate", "none", "--session", "one"], 2, "unknown skill"),
-    (&["skip", "none"], 2, "unknown skill"),
+    (&["start", "none"], 2, "unknown skill"),
+    (&["start", "none", "--session", "one"], 2, "unknown skill"),
+    (&["end", "none"], 2, "unknown skill"),
     (&["init", "claude-code", "--skill", "none"], 2, "there is no skill `none`"),
 ];
 

@@ -41,7 +41,7 @@ fn records(path: &Path) -> Vec<String> {
 fn strict_run_in_a_warned_project() -> (World, PathBuf) {
     let world = World::guarded("warn");
     start(&world, "s");
-    world.run(&["activate", "careful", "--mode", "block", "--session", "s"], 0);
+    world.run(&["start", "careful", "--mode", "block", "--session", "s"], 0);
     let journal = journal(&world);
     start(&world, "two");
     (world, journal)
@@ -51,7 +51,7 @@ fn strict_run_in_a_warned_project() -> (World, PathBuf) {
 fn the_start_of_another_session_does_not_lower_what_is_remembered_of_a_run() {
     let (world, _) = strict_run_in_a_warned_project();
     denied(&world.hook("no frame at all"), "bad-input");
-    world.run(&["deactivate", "--session", "s"], 0);
+    world.run(&["end", "--session", "s"], 0);
     start(&world, "three");
     assert!(matches!(reply(&world.hook("no frame at all")), Reply::Told(_)), "and it is lowered when the run is over");
 }
@@ -195,7 +195,7 @@ fn a_command_is_the_agents_while_a_call_is_open_that_may_run_programs_and_the_re
         world.ok("s", "t0", "Skill", json!({"skill": "careful"}));
         start(&world, "other");
         world.call("other", "t1", tool, input);
-        let refused = world.phasegate(&["deactivate", "--session", "s"]).output().unwrap();
+        let refused = world.phasegate(&["end", "--session", "s"]).output().unwrap();
         let text = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(1), "{tool}: {text}");
         let name = tool.rsplit("__").next().unwrap();
@@ -204,7 +204,7 @@ fn a_command_is_the_agents_while_a_call_is_open_that_may_run_programs_and_the_re
         }
         assert!(!text.contains("ask the user"), "{text}");
         world.frame("other", "SessionEnd", json!({"reason": "other"}));
-        world.run(&["deactivate", "--session", "s"], 0);
+        world.run(&["end", "--session", "s"], 0);
     }
 }
 

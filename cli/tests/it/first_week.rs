@@ -58,7 +58,7 @@ fn the_beginning_of_a_session_id_names_the_session() {
     }
     assert!(world.run(&["status", "--session", "77"], 0).contains("77-three"));
     assert!(world.run(&["audit", "show", "--session", "4b1d-o"], 0).contains("4b1d-one"));
-    world.run(&["activate", "careful", "--session", "4b1d-t"], 0);
+    world.run(&["start", "careful", "--session", "4b1d-t"], 0);
     world.run(&["end", "77"], 0);
     let output = world.phasegate(&["status", "--session", "4b1d"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

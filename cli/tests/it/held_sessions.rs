@@ -50,7 +50,7 @@ impl Client {
             return None;
         }
         if plans {
-            world.run(&["plan", "on"], 0);
+            world.run(&["start", "plan-mode"], 0);
         }
         let mut client = Self { id, world, bridge: None, calls: 0 };
         client.start();

@@ -54,8 +54,8 @@ fn a_live_session_keeps_its_policy_until_a_person_accepts_another() {
     world.frame("s", "SessionStart", json!({"source": "resume"}));
     assert!(!matches!(reply(&world.call("s", "t2", "Grep", json!({}))), Reply::Denied(_)), "the run keeps its skill");
     world.run(&["reload"], 0);
-    world.run(&["deactivate", "--session", "s"], 0);
-    world.run(&["activate", "careful", "--session", "s"], 0);
+    world.run(&["end", "--session", "s"], 0);
+    world.run(&["start", "careful", "--session", "s"], 0);
     denied(&world.call("s", "t3", "Grep", json!({})), "not-done");
 }
 
@@ -140,14 +140,14 @@ fn a_command_counts_as_the_agents_while_a_program_of_its_runs() {
     let world = World::guarded("block");
     world.write(".phasegate/skills/careful.yaml", &format!("{}finish: person\nunlisted: allow\n", SKILL));
     begin(&world, "s");
-    world.call("s", "t1", "Bash", json!({"command": "phasegate deactivate"}));
-    let refused = world.phasegate(&["deactivate", "--session", "s"]).output().unwrap();
+    world.call("s", "t1", "Bash", json!({"command": "phasegate end"}));
+    let refused = world.phasegate(&["end", "--session", "s"]).output().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("skill-not-left"));
     assert_eq!(world.phasegate(&["init", "--undo", "claude-code"]).output().unwrap().status.code(), Some(1));
     assert_eq!(world.phasegate(&["init", "--undo", "--user", "claude-code"]).output().unwrap().status.code(), Some(1));
     world.frame("s", "UserPromptSubmit", json!({"prompt": "go on"}));
-    world.run(&["deactivate", "--session", "s"], 0);
+    world.run(&["end", "--session", "s"], 0);
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn killed(world: &World, message: &Value, after: Duration) {
 
 /// The phases that are completed, in order, and what the agent is told to do next.
 fn standing(world: &World) -> (Vec<String>, String) {
-    let status: Value = serde_json::from_str(&world.run(&["skill", "status", "--json"], 0)).unwrap();
+    let status: Value = serde_json::from_str(&world.run(&["status", "history", "--json"], 0)).unwrap();
     let run = status.as_array().map_or(&status, |all| &all[0]);
     let names = |key: &str| {
         let all = run["fsm"][key].as_array().unwrap().iter();
@@ -119,7 +119,7 @@ fn standing(world: &World) -> (Vec<String>, String) {
     // Each phase was entered once.
     let entered: Vec<_> = names("history").into_iter().filter(|one| one.starts_with("PHASE_")).collect();
     assert_eq!(entered.len(), (done.len() + 1).min(PHASES.len()), "{entered:?}");
-    (done, world.phasegate(&["skill", "next"]).output().map(|said| String::from_utf8(said.stdout).unwrap()).unwrap())
+    (done, world.phasegate(&["status", "next"]).output().map(|said| String::from_utf8(said.stdout).unwrap()).unwrap())
 }
 
 /// A run that has just begun.
@@ -178,7 +178,7 @@ fn a_composite_run_that_is_killed_at_every_step_goes_on_where_it_stood() {
         assert_eq!(standing(&world), told[at + 1], "{agent}");
     }
     assert!((0..4).all(|cut| cuts.contains(&cut)), "{cuts:?}");
-    let status: Value = serde_json::from_str(&world.run(&["skill", "status", "--json"], 0)).unwrap();
+    let status: Value = serde_json::from_str(&world.run(&["status", "history", "--json"], 0)).unwrap();
     assert_eq!(status.as_array().map_or(&status, |all| &all[0])["status"], "completed");
     let free = world.call(SESSION, "free", "Write", json!({"file_path": "notes.md", "content": "x"}));
     assert!(!matches!(reply(&free), Reply::Denied(_)));

@@ -65,16 +65,16 @@ fn colours_are_for_terminals_or_those_who_ask() {
 #[test]
 fn a_command_and_its_failure_are_json_where_json_was_asked_for() {
     let world = World::guarded("block");
-    let activate = |skill: &'static str| ["--json", "activate", skill, "--session", "s"];
+    let activate = |skill: &'static str| ["--json", "start", skill, "--session", "s"];
     assert_eq!(failure(&world, &activate("careful"), 2), Value::Null, "no session is known");
     world.start("s");
     world.call("s", "t0", "Skill", serde_json::json!({"skill": "careful"}));
     assert_eq!(failure(&world, &activate("careful"), 1), "skill-active");
-    let ended = json(&world, &["--json", "deactivate"]);
+    let ended = json(&world, &["--json", "end"]);
     assert_eq!(ended, serde_json::json!({"status": "deactivated", "skill": "careful"}));
     assert_eq!(failure(&world, &activate("nothing"), 2), "skill-unknown");
-    assert_eq!(failure(&world, &["--json", "activate", "nothing"], 2), "skill-unknown");
-    let begun = json(&world, &["--json", "activate", "careful", "--mode", "warn", "--session", "s"]);
+    assert_eq!(failure(&world, &["--json", "start", "nothing"], 2), "skill-unknown");
+    let begun = json(&world, &["--json", "start", "careful", "--mode", "warn", "--session", "s"]);
     assert_eq!((begun["status"].as_str(), begun["mode"].as_str()), (Some("activated"), Some("block")));
 }
 

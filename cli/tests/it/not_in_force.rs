@@ -47,15 +47,15 @@ fn a_skill_that_came_during_the_session_is_said_to_wait_for_a_reload() {
         assert!(text.contains("`late` came into the configs after this session began"), "{text}");
         assert!(text.contains("/phasegate reload"), "{text}");
     }
-    let refused = world.phasegate(&["activate", "late", "--session", "one"]).output().unwrap();
+    let refused = world.phasegate(&["start", "late", "--session", "one"]).output().unwrap();
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(text.contains("after this session began") && refused.status.code() == Some(2), "{text}");
-    let output = world.phasegate(&["activate", "late"]).output().unwrap();
+    let output = world.phasegate(&["start", "late"]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.contains("not in force in them as it is now: one; `phasegate reload`"), "{text}");
     world.run(&["reload"], 0);
     assert!(!invoked(&world, "t2", "late").contains("came into"));
-    let output = world.phasegate(&["activate", "late"]).output().unwrap();
+    let output = world.phasegate(&["start", "late"]).output().unwrap();
     assert!(output.stderr.is_empty());
 }
 

@@ -18,7 +18,7 @@ fn proposed(world: World) -> World {
     );
     world.write("notes.md", "x\n");
     world.start(SESSION);
-    assert!(world.run(&["plan", "on", "--session", SESSION], 0).contains("plan-mode"));
+    assert!(world.run(&["start", "plan-mode", "--session", SESSION], 0).contains("plan-mode"));
     let plan = json!({"file_path": world.root().join("plans/one.json"), "content": PLAN});
     assert!(passes(&world, "plan", "Write", plan.clone()));
     world.write("plans/one.json", PLAN);
@@ -41,12 +41,12 @@ fn edit(path: &str) -> Value {
 #[test]
 fn a_plan_is_rejected_then_approved_and_carried_out_step_by_step() {
     let world = proposed(World::unguarded());
-    assert!(world.run(&["plan", "list"], 0).contains("proposed"));
-    assert!(world.run(&["plan", "reject"], 0).contains("rejected"));
-    assert!(world.run(&["plan", "list"], 0).contains("rejected"));
+    assert!(world.run(&["status", "plans"], 0).contains("proposed"));
+    assert!(world.run(&["approve", "--reject", "plan"], 0).contains("rejected"));
+    assert!(world.run(&["status", "plans"], 0).contains("rejected"));
     assert!(!passes(&world, "1", "Edit", edit("notes.md")), "a rejected plan permits nothing");
-    world.run(&["plan", "approve"], 0);
-    let shown = world.run(&["plan", "show"], 0);
+    world.run(&["approve", "plan"], 0);
+    let shown = world.run(&["status", "plans", "one"], 0);
     for part in ["prose: permits nothing", "permits one call: Edit", "[open, after note]"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -54,12 +54,12 @@ fn a_plan_is_rejected_then_approved_and_carried_out_step_by_step() {
     assert!(passes(&world, "3", "Edit", edit("notes.md")));
     world.ok(SESSION, "3", "Edit", edit("notes.md"));
     assert!(!passes(&world, "4", "Edit", edit("notes.md")), "a step permits one call");
-    assert!(world.run(&["plan", "list"], 0).contains("executing"));
-    let status: Value = serde_json::from_str(&world.run(&["plan", "show", "--json"], 0)).unwrap();
+    assert!(world.run(&["status", "plans"], 0).contains("executing"));
+    let status: Value = serde_json::from_str(&world.run(&["status", "plans", "one", "--json"], 0)).unwrap();
     let states: Vec<&str> =
         status["steps"].as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap()).collect();
     assert_eq!(states, ["open", "done", "open"]);
-    world.run(&["plan", "off"], 0);
+    world.run(&["end", "plan-mode"], 0);
     assert!(passes(&world, "5", "Edit", edit("notes.md")));
 }
 
@@ -67,20 +67,20 @@ fn a_plan_is_rejected_then_approved_and_carried_out_step_by_step() {
 const OF_PEOPLE: [&[&str]; 16] = [
     &["access", "admin", "--for", "30m"],
     &["access", "normal"],
-    &["plan", "on"],
-    &["plan", "off"],
-    &["plan", "off", "--session", SESSION],
-    &["plan", "approve"],
-    &["plan", "reject"],
-    &["skill", "halt"],
-    &["skill", "halt", "plan-mode"],
-    &["skill", "resume"],
+    &["start", "plan-mode"],
+    &["end", "plan-mode"],
+    &["end", "plan-mode", "--session", SESSION],
+    &["approve", "plan"],
+    &["approve", "--reject", "plan"],
+    &["halt"],
+    &["halt", "plan-mode"],
+    &["resume"],
     &["safety", "approve", "terraform"],
     &["safety", "register", "gcloud", "READ=gcloud * list *"],
     &["safety", "import", "--yes"],
     &["approve", "plan"],
     &["skip", "research"],
-    &["workflow", "advance"],
+    &["advance"],
 ];
 
 #[test]
@@ -89,7 +89,7 @@ fn the_commands_of_people_are_refused_to_the_agents_programs() {
     let suggests = "---\nname: mail\ndescription: D\n---\n## Plan Mode Safety Patterns\n\n- `gcloud * list *` → READ\n";
     world.write(".claude/skills/mail/SKILL.md", suggests);
     let world = proposed(world);
-    let before = (world.run(&["plan", "list"], 0), world.run(&["safety", "list"], 0));
+    let before = (world.run(&["status", "plans"], 0), world.run(&["safety", "list"], 0));
     let reading = bash("git log");
     assert!(passes(&world, "open", "Bash", reading.clone()), "a call that runs a program is open");
     for command in OF_PEOPLE {
@@ -98,26 +98,36 @@ fn the_commands_of_people_are_refused_to_the_agents_programs() {
         assert_eq!(said.status.code(), Some(1), "{command:?}: {text}");
         assert!(text.contains("agent's"), "{command:?}: {text}");
     }
-    for command in
-        [&["plan", "list"][..], &["plan", "show"], &["safety", "list"], &["skill", "status"], &["skill", "list"]]
-    {
+    for command in [
+        &["status", "plans"][..],
+        &["status", "plans"],
+        &["safety", "list"],
+        &["status", "history"],
+        &["skill", "list"],
+    ] {
         assert_eq!(world.phasegate(command).output().unwrap().status.code(), Some(0), "{command:?} only tells");
     }
     world.ok(SESSION, "open", "Bash", reading);
-    assert_eq!((world.run(&["plan", "list"], 0), world.run(&["safety", "list"], 0)), before);
+    assert_eq!((world.run(&["status", "plans"], 0), world.run(&["safety", "list"], 0)), before);
     assert!(!passes(&world, "6", "Edit", edit("notes.md")));
     // The lines themselves are no reading.
     for command in OF_PEOPLE {
         assert!(!passes(&world, "line", "Bash", bash(&format!("phasegate {}", command.join(" ")))), "{command:?}");
     }
-    for line in ["phasegate plan list", "phasegate plan show", "phasegate skill status", "phasegate safety list"] {
+    for line in [
+        "phasegate status plans",
+        "phasegate status plans one",
+        "phasegate why",
+        "phasegate status history",
+        "phasegate safety list",
+    ] {
         assert!(passes(&world, "line", "Bash", bash(line)), "{line}");
         world.ok(SESSION, "line", "Bash", bash(line));
     }
 }
 
 fn status(world: &World) -> String {
-    world.run(&["skill", "status", "--json"], 0)
+    world.run(&["status", "history", "--json"], 0)
 }
 
 #[test]
@@ -125,21 +135,21 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
     world.start(SESSION);
-    let told = world.run(&["skill", "start", "develop-command", "task_id=t-1"], 0);
+    let told = world.run(&["start", "develop-command", "task_id=t-1", "--session", SESSION], 0);
     assert!(told.contains("clarification"), "{told}");
-    assert!(world.run(&["skill", "next"], 0).contains(".claude/memory/t-1-clarification-memory.md"));
-    assert!(world.run(&["skill", "branch"], 0).contains("orchestrate-clarification"));
+    assert!(world.run(&["status", "next"], 0).contains(".claude/memory/t-1-clarification-memory.md"));
+    assert!(world.run(&["status", "runs"], 0).contains("orchestrate-clarification"));
     assert!(status(&world).contains("\"initialized\""), "{}", status(&world));
-    let missing = world.phasegate(&["skill", "complete"]).output().unwrap();
+    let missing = world.phasegate(&["end", "--done"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
     let starts = |kind: &str| json!({"subagent_type": kind, "prompt": "Task ID: t-1", "description": "d"});
-    world.run(&["skill", "halt"], 0);
-    let told = world.run(&["skill", "status"], 0);
+    world.run(&["halt"], 0);
+    let told = world.run(&["status", "history"], 0);
     assert!(told.starts_with("develop-command halted"), "{told}");
-    assert!(told.contains("phasegate skill resume develop-command"), "{told}");
+    assert!(told.contains("phasegate resume develop-command"), "{told}");
     assert!(!passes(&world, "1", "Agent", starts("clarification")), "a run that stands still starts nobody");
     assert!(!passes(&world, "2", "Write", json!({"file_path": "a.md", "content": "x"})));
-    world.run(&["skill", "resume"], 0);
+    world.run(&["resume"], 0);
     assert!(passes(&world, "3", "Agent", starts("clarification")));
     assert!(!status(&world).contains("\"halted\""), "{}", status(&world));
 }
@@ -149,23 +159,23 @@ fn the_end_of_a_part_says_what_becomes_of_the_skill_that_runs_it() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
     world.start(SESSION);
-    world.run(&["skill", "start", "develop-command", "task_id=t-1"], 0);
-    let ended = world.run(&["deactivate", "orchestrate-clarification"], 0);
+    world.run(&["start", "develop-command", "task_id=t-1", "--session", SESSION], 0);
+    let ended = world.run(&["end", "orchestrate-clarification"], 0);
     for part in
         ["it was a part of develop-command, which stands still", "waits for you:", "phasegate skip develop-command"]
     {
         assert!(ended.contains(part), "{part}: {ended}");
     }
-    let told = world.run(&["skill", "status"], 0);
+    let told = world.run(&["status", "history"], 0);
     assert!(told.starts_with("develop-command stopped"), "{told}");
     assert!(told.contains("phasegate skip develop-command"), "{told}");
     let skipped = world.run(&["skip"], 0);
     assert!(skipped.contains("develop-command is in phase generate"), "{skipped}");
-    let ended = world.run(&["deactivate"], 0);
+    let ended = world.run(&["end"], 0);
     assert!(ended.starts_with("develop-command is no longer active"), "{ended}");
-    let told = world.run(&["skill", "status"], 0);
+    let told = world.run(&["status", "history"], 0);
     assert!(told.starts_with("develop-command ended"), "{told}");
-    assert!(told.contains("`phasegate skill start develop-command task_id=t-1` begins another one"), "{told}");
+    assert!(told.contains("`phasegate start develop-command task_id=t-1` begins another one"), "{told}");
     assert!(status(&world).contains("\"halted\""), "{}", status(&world));
 }
 
@@ -179,13 +189,13 @@ fn the_phases_of_a_run_are_told_in_their_order_and_as_they_are_now() {
                  also: {allowed: [WebFetch], optional: true}\n";
     world.write(".phasegate/skills/steps.yaml", skill);
     world.start(SESSION);
-    world.run(&["skill", "start", "steps"], 0);
+    world.run(&["start", "steps", "--session", SESSION], 0);
     let call = |id: &str, tool: &str, input: Value| {
         assert!(passes(&world, id, tool, input.clone()), "{id}");
         world.ok(SESSION, id, tool, input);
     };
     let told = || {
-        let status = world.run(&["skill", "status"], 0);
+        let status = world.run(&["status", "history"], 0);
         let lines = status.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         lines.collect::<Vec<_>>()
     };
@@ -208,10 +218,10 @@ fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
     world.write("plans/old.json", PLAN);
     for session in ["before", SESSION] {
         world.start(session);
-        world.run(&["plan", "on", "--session", session], 0);
+        world.run(&["start", "plan-mode", "--session", session], 0);
     }
     world.run(&["end", "before"], 0);
-    assert!(world.run(&["plan", "list"], 0).contains("draft"), "it was there before");
+    assert!(world.run(&["status", "plans"], 0).contains("draft"), "it was there before");
     let writes = |id: &str, text: &str| {
         let input = json!({"file_path": "plans/one.json", "content": text});
         assert!(passes(&world, id, "Write", input.clone()));
@@ -219,21 +229,21 @@ fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
         world.ok(SESSION, id, "Write", input);
     };
     writes("1", "{\"steps\": [{\"comand\": \"touch sent\"}]}");
-    assert!(world.run(&["plan", "list"], 0).contains("proposed, cannot be approved"), "the step means nothing");
-    let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+    assert!(world.run(&["status", "plans"], 0).contains("proposed, cannot be approved"), "the step means nothing");
+    let refused = world.phasegate(&["approve", "plan"]).output().unwrap();
     let text = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{text}");
     assert!(text.contains("comand"), "{text}");
     writes("2", &PLAN.replace("Reminders", "Others"));
-    let listed = world.run(&["plan", "list"], 0);
+    let listed = world.run(&["status", "plans"], 0);
     assert!(listed.contains("draft") && listed.contains(&format!("proposed: session {SESSION}")), "{listed}");
     // A session that wrote no plan waits for nothing, also where it is the last one.
     world.start("after");
-    world.run(&["plan", "on", "--session", "after"], 0);
-    assert_eq!(world.run(&["plan", "list"], 0), listed);
-    let other = world.phasegate(&["plan", "approve", "--session", "after"]).output().unwrap();
+    world.run(&["start", "plan-mode", "--session", "after"], 0);
+    assert_eq!(world.run(&["status", "plans"], 0), listed);
+    let other = world.phasegate(&["approve", "plan", "--session", "after"]).output().unwrap();
     assert!(String::from_utf8_lossy(&other.stderr).contains("nothing waits"), "{other:?}");
-    let approved = world.run(&["plan", "approve"], 0);
+    let approved = world.run(&["approve", "plan"], 0);
     for part in ["plans/one.json", "note. [open] permits one call: Edit", "send. [open, after note]"] {
         assert!(approved.contains(part), "{part}: {approved}");
     }
@@ -243,10 +253,10 @@ fn a_plan_is_of_the_run_that_was_there_before_it_in_a_session_that_goes_on() {
 fn a_plan_of_a_session_that_has_ended_is_a_draft() {
     let world = proposed(World::unguarded());
     world.start("after");
-    world.run(&["plan", "on", "--session", "after"], 0);
+    world.run(&["start", "plan-mode", "--session", "after"], 0);
     world.run(&["end", SESSION], 0);
-    assert!(world.run(&["plan", "list"], 0).contains(") draft"));
-    let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+    assert!(world.run(&["status", "plans"], 0).contains(") draft"));
+    let refused = world.phasegate(&["approve", "plan"]).output().unwrap();
     let text = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{text}");
     assert!(text.contains("no session that goes on waits"), "{text}");
@@ -305,13 +315,13 @@ fn an_agent_starts_a_run_in_its_own_session_only() {
     world.start(SESSION);
     world.start("other");
     let start = |more: &[&str]| {
-        let args = [&["skill", "start", "develop-command", "task_id=t"], more].concat();
+        let args = [&["start", "develop-command", "task_id=t"], more].concat();
         world.phasegate(&args).env("CLAUDE_CODE_SESSION_ID", SESSION).output().unwrap()
     };
     let refused = start(&["--session", "other"]);
     let text = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{text}");
     assert!(text.contains("is for session `other`"), "{text}");
-    let begun = start(&[]);
+    let begun = start(&["--session", SESSION]);
     assert!(String::from_utf8_lossy(&begun.stdout).contains(&format!("in session {SESSION}")), "{begun:?}");
 }

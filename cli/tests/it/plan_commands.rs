@@ -57,14 +57,14 @@ fn runs(world: &World, session: &str, command: &str) -> bool {
 #[test]
 fn of_two_sessions_each_has_its_own_plan_approved() {
     let world = planned(&["one", "two"]);
-    let listed = world.run(&["plan", "list"], 0);
+    let listed = world.run(&["status", "plans"], 0);
     assert!(listed.contains("proposed: session one") && listed.contains("proposed: session two"), "{listed}");
-    let unsure = world.phasegate(&["plan", "approve"]).output().unwrap();
+    let unsure = world.phasegate(&["approve", "plan"]).output().unwrap();
     let text = String::from_utf8(unsure.stderr).unwrap();
     assert!(text.contains("`plans/one.json` of session one, `plans/two.json` of session two"), "{text}");
-    assert!(world.run(&["plan", "approve", "plans/one.json"], 0).contains("touch one"));
+    assert!(world.run(&["approve", "plan", "plans/one.json"], 0).contains("touch one"));
     assert!(runs(&world, "one", "touch one") && !runs(&world, "two", "touch two"));
-    assert!(world.run(&["plan", "approve", "--session", "two"], 0).contains("touch two"));
+    assert!(world.run(&["approve", "plan", "--session", "two"], 0).contains("touch two"));
     assert!(runs(&world, "two", "touch two"));
 }
 
@@ -72,15 +72,15 @@ fn of_two_sessions_each_has_its_own_plan_approved() {
 fn a_session_whose_plan_is_gone_has_none_to_approve() {
     let world = planned(&["one", "two"]);
     std::fs::remove_file(world.root().join("plans/two.json")).unwrap();
-    let refused = world.phasegate(&["plan", "approve", "--session", "two"]).output().unwrap();
+    let refused = world.phasegate(&["approve", "plan", "--session", "two"]).output().unwrap();
     assert!(String::from_utf8(refused.stderr).unwrap().contains("nothing waits"));
-    assert!(world.run(&["plan", "approve"], 0).contains("touch one"));
+    assert!(world.run(&["approve", "plan"], 0).contains("touch one"));
 }
 
 #[test]
 fn a_rejected_plan_waits_no_more_and_the_agent_is_told() {
     let world = planned(&["one"]);
-    world.run(&["plan", "reject"], 0);
+    world.run(&["approve", "--reject", "plan"], 0);
     let status = world.run(&["status"], 0);
     assert!(status.contains("rejected: plan") && !status.contains("waits for you"), "{status}");
     let told = frame(&world, "one", "UserPromptSubmit", json!({"prompt": "go on"}));
@@ -92,7 +92,7 @@ fn a_rejected_plan_waits_no_more_and_the_agent_is_told() {
 #[test]
 fn status_shows_what_became_of_each_step() {
     let world = planned(&["one"]);
-    world.run(&["plan", "approve"], 0);
+    world.run(&["approve", "plan"], 0);
     assert!(world.run(&["status"], 0).contains("steps: 1 open"));
     assert!(runs(&world, "one", "touch one"));
     assert!(world.run(&["status"], 0).contains("steps: 1 failed"));
@@ -115,13 +115,13 @@ fn a_step_that_self_protection_denies_is_refused_with_its_plan() {
     .enumerate()
     {
         write_steps(&world, "one", &number.to_string(), &json!([{"id": "a", "command": "touch a"}, step]));
-        let refused = world.phasegate(&["plan", "approve"]).output().unwrap();
+        let refused = world.phasegate(&["approve", "plan"]).output().unwrap();
         let text = String::from_utf8(refused.stderr).unwrap();
         assert!(text.contains("cannot be approved as it is") && text.contains(why), "{step}: {text}");
-        assert!(world.run(&["plan", "list"], 0).contains("proposed, cannot be approved"));
+        assert!(world.run(&["status", "plans"], 0).contains("proposed, cannot be approved"));
     }
     write_steps(&world, "one", "both", &json!([{"command": ["git clean -fd", "touch a"]}]));
-    world.run(&["plan", "approve"], 0);
+    world.run(&["approve", "plan"], 0);
     assert!(runs(&world, "one", "touch a"), "one of its calls can be made");
 }
 
@@ -133,13 +133,13 @@ fn a_plan_is_shown_and_approved_however_many_others_lie_beside_it() {
     world.write("plans/large.json", &format!("{}{}", json!({"steps": steps}), " ".repeat(1024 * 1024)));
     let many: Vec<Value> = (0..201).map(|number| json!({"command": format!("touch f{number}")})).collect();
     world.write("plans/many.json", &json!({"steps": many}).to_string());
-    let listed = world.run(&["plan", "list"], 0);
+    let listed = world.run(&["status", "plans"], 0);
     assert_eq!(listed.lines().count(), 63, "{listed}");
     assert_eq!(listed.lines().filter(|line| line.contains("cannot be approved")).count(), 2, "{listed}");
-    assert!(world.run(&["plan", "show", "7"], 0).contains("touch f19"));
-    assert!(world.run(&["plan", "show", "large"], 0).contains("larger than 1 MiB"));
-    assert!(world.run(&["plan", "show", "many"], 0).contains("it has 201 steps, and 200 are the most"));
-    assert!(world.run(&["plan", "approve"], 0).contains("touch one"));
+    assert!(world.run(&["status", "plans", "7"], 0).contains("touch f19"));
+    assert!(world.run(&["status", "plans", "large"], 0).contains("larger than 1 MiB"));
+    assert!(world.run(&["status", "plans", "many"], 0).contains("it has 201 steps, and 200 are the most"));
+    assert!(world.run(&["approve", "plan"], 0).contains("touch one"));
     assert!(runs(&world, "one", "touch one"));
 }
 
@@ -149,7 +149,7 @@ fn an_argument_that_is_a_path_is_compared_as_one() {
     let steps =
         json!([{"tool": "Edit", "args": {"file_path": "notes.md"}}, {"tool": "Edit", "args": {"file_path": "./a.md"}}]);
     write_steps(&world, "one", "paths", &steps);
-    world.run(&["plan", "approve"], 0);
+    world.run(&["approve", "plan"], 0);
     let edit = |id: &str, file: &str| {
         let input = json!({"file_path": world.root().join(file), "old_string": "a", "new_string": "b"});
         !matches!(reply(&call(&world, "one", id, "Edit", &input)), Reply::Denied(_))
@@ -162,15 +162,15 @@ fn an_argument_that_is_a_path_is_compared_as_one() {
 fn a_plan_that_was_ended_with_its_prose_alone_left_is_completed() {
     let world = planned(&["one"]);
     write_steps(&world, "one", "prose", &json!(["Clients wait.", {"command": "touch one"}]));
-    world.run(&["plan", "approve"], 0);
+    world.run(&["approve", "plan"], 0);
     let (id, input) = ("c", json!({"command": "touch one"}));
     assert!(!matches!(reply(&call(&world, "one", id, "Bash", &input)), Reply::Denied(_)));
     let response = json!({"stdout": "", "stderr": "", "interrupted": false});
     let answer = json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": id, "tool_response": response});
     frame(&world, "one", "PostToolUse", answer);
-    assert!(world.run(&["plan", "list"], 0).contains("executing"));
-    world.run(&["plan", "off", "--session", "one"], 0);
-    assert!(world.run(&["plan", "list"], 0).contains("completed"));
+    assert!(world.run(&["status", "plans"], 0).contains("executing"));
+    world.run(&["end", "plan-mode", "--session", "one"], 0);
+    assert!(world.run(&["status", "plans"], 0).contains("completed"));
 }
 
 #[test]
@@ -178,14 +178,14 @@ fn a_plan_that_another_session_rewrote_is_that_ones() {
     let world = planned(&["one", "two"]);
     write_file(&world, "two", "plans/one.json", "over", &json!([{"command": "touch other"}]));
     frame(&world, "one", "UserPromptSubmit", json!({"prompt": "go on"}));
-    let listed = world.run(&["plan", "list"], 0);
+    let listed = world.run(&["status", "plans"], 0);
     let line = listed.lines().find(|line| line.starts_with("plans/one.json")).unwrap();
     assert!(line.contains("proposed: session two"), "{listed}");
-    let refused = world.phasegate(&["plan", "approve", "--session", "one"]).output().unwrap();
+    let refused = world.phasegate(&["approve", "plan", "--session", "one"]).output().unwrap();
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("another session rewrote `plans/one.json`"), "{text}");
     assert!(!runs(&world, "one", "touch other"));
     write(&world, "one", "touch mine");
-    assert!(world.run(&["plan", "approve", "--session", "one"], 0).contains("touch mine"));
+    assert!(world.run(&["approve", "plan", "--session", "one"], 0).contains("touch mine"));
     assert!(runs(&world, "one", "touch mine"));
 }

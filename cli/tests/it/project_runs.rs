@@ -18,7 +18,6 @@ phases:
 ";
 const ONE_TASK: &str = "skill: one-task
 description: One task.
-scope: project
 mode: block
 inputs: {id: 'T[0-9]+'}
 phases:
@@ -93,14 +92,14 @@ fn a_run_that_two_sessions_worked_on_is_told_as_a_whole() {
         done(&world, "two", id, &format!("src/{task}.rs"), "x");
     }
     for session in ["one", "two"] {
-        let told = world.run(&["skill", "status", "feature", "--session", session], 0);
+        let told = world.run(&["status", "history", "feature", "--session", session], 0);
         let lines: Vec<String> =
             told.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
         assert_eq!(lines, ["completed list", "completed execute", "in_progress note"], "{session}");
     }
     done(&world, "two", "t4", "note.md", "x");
-    world.run(&["deactivate", "feature"], 0);
-    let state: Value = serde_json::from_str(&world.run(&["skill", "status", "feature", "--json"], 0)).unwrap();
+    world.run(&["end", "feature"], 0);
+    let state: Value = serde_json::from_str(&world.run(&["status", "history", "feature", "--json"], 0)).unwrap();
     let history = ["INITIALIZED", "PHASE_list", "PHASE_execute", "PHASE_note", "COMPLETED"];
     assert_eq!(state["fsm"]["history"], json!(history));
     assert_eq!((&state["fsm"]["skipped_phases"], &state["memory_files"]), (&json!([]), &json!(["plan.json"])));
@@ -143,7 +142,7 @@ fn a_session_whose_client_is_gone_holds_nothing() {
     assert!(world.run(&["status"], 0).contains("session one works on its parts"));
     done(&world, "one", "t4", "src/T1.rs", "x");
     // What was found out of the lost session is recorded: the call can be decided again.
-    let why: Value = serde_json::from_str(&world.run(&["--json", "audit", "why", "8", "--session", "one"], 0)).unwrap();
+    let why: Value = serde_json::from_str(&world.run(&["--json", "why", "8", "--session", "one"], 0)).unwrap();
     assert!(why["facts"].to_string().contains("session"), "{why}");
     assert_eq!(why["again"]["differs"], json!([]), "{why}");
 }
@@ -218,16 +217,16 @@ fn all_state_that_is_gone_denies_what_goes_on() {
 #[test]
 fn a_skill_with_values_is_in_force_for_the_project() {
     let world = begun();
-    world.run(&["deactivate", "feature", "--session", "one"], 0);
-    let refused = world.phasegate(&["activate", "one-task"]).output().unwrap();
+    world.run(&["end", "feature", "--session", "one"], 0);
+    let refused = world.phasegate(&["start", "one-task"]).output().unwrap();
     assert!(String::from_utf8_lossy(&refused.stderr).contains("inputs-missing"), "{refused:?}");
-    let told = world.run(&["activate", "one-task", "id=T7"], 0);
+    let told = world.run(&["start", "one-task", "id=T7"], 0);
     assert!(told.contains("one-task (id=T7) is in force in this project"), "{told}");
     assert!(world.run(&["status"], 0).contains("one-task (id=T7) is in force for every session"));
     is_denied(&world, "one", "t3", "src/T8.rs", "unlisted");
     world.start("two");
     is_denied(&world, "two", "t1", "src/T8.rs", "unlisted");
-    world.run(&["activate", "one-task", "id=T8"], 0);
+    world.run(&["start", "one-task", "id=T8"], 0);
     is_denied(&world, "two", "t2", "src/T7.rs", "unlisted");
     done(&world, "two", "t3", "src/T8.rs", "x");
     let config = world.root().join(".phasegate/skills/one-task.yaml");
@@ -236,7 +235,7 @@ fn a_skill_with_values_is_in_force_for_the_project() {
     is_denied(&world, "three", "t1", "src/T9.rs", "unlisted");
     std::fs::write(&config, ONE_TASK).unwrap();
     world.run(&["reload"], 0);
-    world.run(&["deactivate", "one-task"], 0);
+    world.run(&["end", "one-task"], 0);
     done(&world, "one", "t4", "anything.rs", "x");
     assert!(world.run(&["audit", "verify"], 0).contains("fits"));
 }

@@ -35,7 +35,7 @@ fn a_new_skill_and_mode_take_effect_by_the_command_alone() {
     let world = started();
     world.write(".phasegate/config.yaml", "mode: block\n");
     world.write(".phasegate/skills/other.yaml", OTHER);
-    let before = world.phasegate(&["activate", "other", "--session", "s"]).output().unwrap();
+    let before = world.phasegate(&["start", "other", "--session", "s"]).output().unwrap();
     assert_eq!(before.status.code(), Some(2), "the session still uses the policy it began with");
     let shown = reloads(&world, &["--dry-run"]);
     let session = &shown["sessions"][0];
@@ -44,7 +44,7 @@ fn a_new_skill_and_mode_take_effect_by_the_command_alone() {
     assert_eq!(reloads(&world, &["--dry-run"]), shown, "a dry run changes nothing");
     assert_eq!(reloads(&world, &[])["sessions"], shown["sessions"]);
     assert_eq!(reloads(&world, &[])["sessions"], json!([]), "and then there is nothing left to change");
-    world.run(&["activate", "other", "--session", "s"], 0);
+    world.run(&["start", "other", "--session", "s"], 0);
     denied(&world.call("s", "t1", "Edit", edit()), "phase-forbidden");
     let text = world.run(&["audit", "show"], 0);
     assert!(text.contains("human command reload"), "{text}");
@@ -53,7 +53,7 @@ fn a_new_skill_and_mode_take_effect_by_the_command_alone() {
 #[test]
 fn a_run_becomes_as_strict_as_the_configs_ask_for_now() {
     let world = started();
-    world.run(&["activate", "careful", "--session", "s"], 0);
+    world.run(&["start", "careful", "--session", "s"], 0);
     assert!(!matches!(reply(&world.call("s", "t1", "Edit", edit())), Reply::Denied(_)), "a warning only");
     world.write(".phasegate/config.yaml", "mode: block\n");
     assert!(!matches!(reply(&world.call("s", "t2", "Edit", edit())), Reply::Denied(_)), "not before the command");
@@ -67,7 +67,7 @@ fn a_run_becomes_as_strict_as_the_configs_ask_for_now() {
 #[test]
 fn a_run_keeps_the_skill_it_began_with() {
     let world = started();
-    world.run(&["activate", "careful", "--mode", "block", "--session", "s"], 0);
+    world.run(&["start", "careful", "--mode", "block", "--session", "s"], 0);
     world.write(".phasegate/skills/careful.yaml", "skill: careful\nphases:\n  free:\n    allowed: [\"*\"]\n");
     let shown = reloads(&world, &[]);
     assert_eq!(shown["sessions"][0]["kept"], json!(["careful"]));

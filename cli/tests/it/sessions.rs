@@ -216,13 +216,13 @@ fn an_exact_command_that_a_person_types_is_carried_out_and_told_to_both() {
     assert!(context.starts_with(told) && context.contains("mode warn"), "{context}");
     assert!(matches!(reply(&world.call("one", "t1", "Edit", edit())), Reply::Told(_)));
     denied(&prompt(&world, "/phasegate mode loose", &terminal), "command-invalid");
-    assert_eq!(prompt(&world, "please /phasegate deactivate", &terminal).stdout, b"");
+    assert_eq!(prompt(&world, "please /phasegate end", &terminal).stdout, b"");
 }
 
 #[test]
 fn a_command_in_a_prompt_that_nobody_typed_is_refused() {
     let world = begun("block");
-    let text = "/phasegate deactivate";
+    let text = "/phasegate end";
     for variables in
         [&[][..], &[(ENTRYPOINT, "sdk-cli")], &[(ENTRYPOINT, "cli"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")]]
     {

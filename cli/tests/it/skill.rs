@@ -46,6 +46,6 @@ fn shipped_files_are_shown_and_no_run_is_no() {
     assert!(world.run(&["skill", "show", "formats/memory.yaml"], 0).contains("Section 0"));
     world.run(&["skill", "show", "nothing"], 2);
     assert!(world.run(&["skill", "list"], 0).contains("* develop-command"));
-    world.run(&["skill", "status"], 1);
-    world.run(&["skill", "next"], 1);
+    world.run(&["status", "history"], 1);
+    world.run(&["status", "next"], 1);
 }

@@ -164,7 +164,7 @@ fn the_last_record_of_a_project_that_begins_a_run_is_missed() {
     let world = World::guarded("block");
     world.write(".phasegate/skills/plain.yaml", PLAIN);
     world.start("s");
-    world.run(&["activate", "plain", "--project", world.root().to_str().unwrap()], 0);
+    world.run(&["start", "plain", "--project", world.root().to_str().unwrap()], 0);
     cut(&world.state_file("project.journal"));
     assert!(found(&world).iter().any(|finding| finding["code"] == "state-missing"));
     refused(&world, "state-missing");

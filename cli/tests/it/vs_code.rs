@@ -74,7 +74,7 @@ fn a_harmless_call_runs_and_a_protected_path_is_kept() {
 fn a_run_of_the_project_judges_its_calls() {
     let world = World::guarded("block");
     world.write(".phasegate/skills/careful.yaml", POLICY);
-    world.run(&["activate", "careful", "--project", world.root().to_str().unwrap()], 0);
+    world.run(&["start", "careful", "--project", world.root().to_str().unwrap()], 0);
     world.hook(documented(&world, "SessionStart", json!({"source": "new"})));
     let call = |tool: &str, input: Value| reply(&world.hook(documented(&world, "PreToolUse", call(tool, input))));
     let edit =

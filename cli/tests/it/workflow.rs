@@ -1,4 +1,4 @@
-//! `phasegate workflow start --import` and `export`: states of the seed's task planner, in and out again, as data.
+//! `phasegate start --import` and `export`: states of the seed's task planner, in and out again, as data.
 //!
 //! `PHASEGATE_BLESS=1` writes what is exported into `tests/workflow/states.json`.
 
@@ -49,8 +49,8 @@ fn world(files: &BTreeMap<String, String>, graph: &Value) -> World {
 
 fn exported(files: &BTreeMap<String, String>, graph: &Value) -> Value {
     let world = world(files, graph);
-    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 0);
-    let mut exported: Value = serde_json::from_str(&world.run(&["workflow", "export"], 0)).unwrap();
+    world.run(&["start", "planned-feature", "--import", FILE], 0);
+    let mut exported: Value = serde_json::from_str(&world.run(&["status", "export"], 0)).unwrap();
     let time = exported.as_object_mut().unwrap().remove("updated_at");
     assert!(time.is_some_and(|time| time.as_str().unwrap().ends_with('Z')));
     let verified = world.run(&["audit", "verify"], 0);
@@ -86,10 +86,10 @@ fn golden_a_state_of_the_seed_comes_out_as_it_went_in() {
     }
     for Refused { name, graph, says } in &all.refused {
         let world = world(&BTreeMap::new(), graph);
-        let output = world.phasegate(&["workflow", "start", "planned-feature", "--import", FILE]).output().unwrap();
+        let output = world.phasegate(&["start", "planned-feature", "--import", FILE]).output().unwrap();
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(1) && text.contains(says), "{name}: {text}");
-        world.run(&["workflow", "status"], 1);
+        world.run(&["status", "runs"], 1);
     }
 }
 
@@ -97,8 +97,8 @@ fn golden_a_state_of_the_seed_comes_out_as_it_went_in() {
 fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
     let graph = json!({"current_phase": "specify", "phase_artifacts": {}, "skipped_phases": ["brainstorm"]});
     let world = world(&BTreeMap::new(), &graph);
-    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 0);
-    world.run(&["workflow", "start", "planned-feature", "--import", FILE], 1);
+    world.run(&["start", "planned-feature", "--import", FILE], 0);
+    world.run(&["start", "planned-feature", "--import", FILE], 1);
     world.start("one");
     let call = |id: &str, skill: &str| {
         let output = world.call("one", id, "Skill", json!({"skill": skill}));
@@ -107,7 +107,7 @@ fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
     assert!(call("1", "architecture-tech-lead"), "the specification is not there");
     assert!(!call("2", "specify"));
     // A command of a person goes through the session, whose agent is told.
-    world.run(&["workflow", "advance", "architecture"], 0);
+    world.run(&["advance", "architecture"], 0);
     assert!(!call("3", "architecture-tech-lead"));
     let verified = world.run(&["audit", "verify"], 0);
     assert!(verified.contains("2 journals"), "{verified}");
@@ -133,16 +133,16 @@ fn a_drawing_has_every_way() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\n");
     world.write(".phasegate/skills/odd.yaml", EVERY_WAY);
-    let mermaid = world.run(&["workflow", "graph", "--skill", "odd"], 0);
+    let mermaid = world.run(&["status", "graph", "odd"], 0);
     for way in [["p0", "p2"], ["p3", "p0"], ["p2", "p1"]] {
         let [from, to] = way;
         let drawn =
             mermaid.lines().any(|line| line.starts_with(&format!("  {from} -")) && line.ends_with(&format!(" {to}")));
         assert!(drawn, "{way:?}");
     }
-    world.run(&["workflow", "graph", "--skill", "nonsense"], 2);
-    world.run(&["workflow", "graph"], 1);
-    world.run(&["workflow", "graph", "--run", "p9"], 2);
+    world.run(&["status", "graph", "nonsense"], 2);
+    world.run(&["status", "graph"], 1);
+    world.run(&["status", "graph", "--run", "p9"], 2);
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn what_no_session_saw_is_in_the_audit_log_too() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\naudit_log: audit.jsonl\n");
     world.write(".phasegate/skills/odd.yaml", &EVERY_WAY.replace("skill: odd", "skill: odd\nscope: project"));
-    world.run(&["workflow", "start", "odd"], 0);
-    world.run(&["workflow", "advance", "build"], 0);
+    world.run(&["start", "odd"], 0);
+    world.run(&["advance", "build"], 0);
     let log = fs::read_to_string(world.root().join("audit.jsonl")).unwrap();
     let events: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |at: usize, key: &str| events[at]["phase_event"][key].as_str().unwrap().to_string();

@@ -27,7 +27,7 @@ pub use choices::{
 pub use fact::{RuleFactSource, RuleFactsSource, TestsOfFact};
 pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};
 pub use matcher::{
-    ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
+    Adds, ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{

@@ -457,6 +457,9 @@ pub struct NewContent {
     /// The SHA-256 of the bytes that it is made from; empty: not known. `None`: the call gives all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<String>,
+    /// Whether it has no line of code that the file had not before, in that order.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub adds_none: bool,
 }
 
 /// What a command writes without naming it, as a path: anything.

@@ -288,7 +288,10 @@ fn of_one_file(given: &[Approval], name: &str, named: &str) -> Result<(), Invali
     let files = given.iter().filter_map(|one| one.content.as_ref()?.as_object()).flat_map(|files| files.keys());
     let (meant, others): (Vec<&String>, Vec<&String>) = files.partition(|file| steps::is_meant(file, named));
     if others.is_empty() {
-        return Ok(());
+        // What is approved of no file is not what the words after its name mean.
+        let nothing =
+            || InvalidCommand::NothingWaits { name: format!("{name} {named}"), waiting: Vec::from([name.to_string()]) };
+        return if meant.is_empty() { Err(nothing()) } else { Ok(()) };
     }
     let others: Vec<String> = others.into_iter().cloned().collect();
     if meant.is_empty() {

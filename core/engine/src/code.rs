@@ -99,7 +99,7 @@ codes! {
         "call a tool that the phase allows, or a tool that only reads";
     Stopped = "stopped", Phase,
         "a phase failed as often as its limit lets it, or a run that it consists of failed: until a person says how it goes on, only calls that read are allowed",
-        "stop, and tell the user; they begin a task anew with `phasegate workflow tasks retry ID`, skip the phase with `phasegate skip`, or end the skill with `phasegate deactivate`";
+        "stop, and tell the user; they begin a task anew with `phasegate retry ID`, skip the phase with `phasegate skip`, or end the skill with `phasegate end`";
     HeldElsewhere = "held-elsewhere", Phase,
         "another session works on the runs that a phase of the project's run consists of; this one may only read there",
         "leave it to that session, or end that one first; if its client is gone, the next call here goes on";
@@ -108,7 +108,7 @@ codes! {
         "name the branch in the prompt; or start it again when the subagent runs that was started before";
     Unfinished = "unfinished", Phase,
         "the agent wants to end its turn, and a skill that it must finish is not done",
-        "make the calls that are still missing; a person may also end the skill with `phasegate deactivate`";
+        "make the calls that are still missing; a person may also end the skill with `phasegate end`";
     NoRuleMatched = "no-rule-matched", Admission,
         "no rule permits this call, and the configs say that such calls are denied (`rules: {default: deny}`)",
         "make a call that a rule permits, or ask the user to permit this one";
@@ -162,7 +162,7 @@ codes! {
         "finish or deactivate the active skill first";
     SkillNotLeft = "skill-not-left", Control,
         "the skill cannot be deactivated yet, or only by a person",
-        "finish the last phase, or ask the user to run `phasegate deactivate`";
+        "finish the last phase, or ask the user to run `phasegate end`";
     ModeUnknown = "mode-unknown", Control,
         "there is no such mode; a mode is `warn` or `block`",
         "write `warn` or `block`";

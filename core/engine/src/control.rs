@@ -19,7 +19,7 @@ use crate::halting;
 use crate::import::{self, Imported};
 use crate::in_force;
 use crate::inputs;
-use crate::meant::{Named, Words, not_active, target, to_end};
+use crate::meant::{self, Named, Words, not_active, target, to_end};
 use crate::observe;
 use crate::permitting;
 use crate::pins::MANAGE;
@@ -31,7 +31,7 @@ use crate::run_status;
 use crate::safety::REGISTER;
 use crate::slash_command;
 use crate::state::{Run, State, Status};
-use crate::steering::{self, Order};
+use crate::steering::{self, Act, Order};
 use crate::tool::SKILL;
 use crate::tree;
 
@@ -88,6 +88,11 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             let args = only(&["skill_name", "phase", "run", "name", "who"])?;
             human(by, name)?;
             let (act, words) = (steering::act(name), Words::of(&args)?);
+            if act == Act::Skip
+                && let Some(element) = meant::of_element(policy, draft.state(), &words)
+            {
+                return steering::element(draft, act, element);
+            }
             steering::phase(world, policy, draft, &Order { act, words, who: args.text("who")? })
         }
         "halt_run" | "resume_run" => {

@@ -496,6 +496,13 @@ pub enum InvalidCommand {
         /// The names that are approved.
         approved: Vec<String>,
     },
+    /// The prompt is a command that was merged into another.
+    Merged {
+        /// The first line of the prompt.
+        prompt: String,
+        /// The command of today.
+        now: String,
+    },
     /// The prompt is addressed to phasegate and is none of its commands.
     NoCommand {
         /// The first line of the prompt.

@@ -115,13 +115,14 @@ impl<'a> SkillCall<'a> {
     }
 
     /// Whether the call begins a run of the skill, by this line of `start`: it, or a part of it, does more than read and
-    /// may be what the line selects. What starts a subagent or invokes a skill does more, where the line says so. Doubt counts; what
-    /// a program changes that it does not name is doubt for no path, as is one that nobody can see into.
+    /// may be what the line selects. What starts a subagent or invokes a skill does more, where the line says so. Doubt
+    /// about a path begins nothing: neither what a program changes that it does not name, nor a word that is known only when
+    /// the line runs.
     pub(crate) fn begins(&self, matcher: &Matcher) -> bool {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let shell = self.whole.labels.contains(SHELL);
         self.parts.iter().chain(whole).chain(&self.tasks).any(|part| {
-            let call = parts::naming(&part.call);
+            let call = parts::certain(&part.call);
             let subject = Subject { call: &call, named: shell, ..part.subject(Use::Forbid) };
             let acts = matcher.invokes.is_some() || !only_reads(&part.labels);
             acts && matcher.matches(subject, self.skill.permitted_servers(), Use::Forbid)

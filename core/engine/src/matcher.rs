@@ -106,6 +106,9 @@ pub struct PathTest {
     pub access: Access,
     /// A path with `*`, `?`, `**` and `{a,b}` (`src/**/*.rs`), relative to the project or absolute.
     pub pattern: Glob,
+    /// Whether it asks for a line of code that the file had not before (`adds: code`).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub adds: bool,
 }
 
 /// A condition on the agent that calls.
@@ -176,6 +179,11 @@ impl Matcher {
             Fit::Doubt => used == Use::Forbid,
             Fit::No => false,
         }
+    }
+
+    /// Whether it asks what code a call adds.
+    pub(crate) fn asks_for_code(&self) -> bool {
+        self.paths.iter().any(|test| test.adds) || self.except.iter().any(Self::asks_for_code)
     }
 
     pub(crate) fn fit(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
@@ -450,6 +458,9 @@ impl PathTest {
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
         let asked = asked.filter(|path| !proven || !analysis.keeps_content(path));
+        // Only a file tool can prove that it adds nothing.
+        let adds_none = |path: &PathUse| path.becomes.as_ref().is_some_and(|new| new.adds_none);
+        let asked = asked.filter(|path| !self.adds || !adds_none(path));
         // Of a word that may be no path nobody asks what could lie below it, unless the pattern says so.
         let begins = |path: &PathUse| path.resolved.as_deref().is_some_and(|folder| self.begins_in(folder));
         let fits = asked.map(|path| match self.fits_path(path, used) {

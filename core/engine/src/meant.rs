@@ -150,6 +150,13 @@ pub(crate) struct Named<'a> {
     pub(crate) run: Option<&'a str>,
 }
 
+/// The element that the words of a command about a phase mean: their name is that of no live skill and no phase.
+pub(crate) fn of_element<'a>(policy: &Policy, state: &State, words: &Words<'a>) -> Option<Named<'a>> {
+    let (id, run) = (words.name?, words.run);
+    let is_phase = with_phase(policy, state, id).is_ok() || state.live_runs().any(|run| run.skill == id);
+    Some(Named { id, run }).filter(|named| !is_phase && element(state, *named).is_ok())
+}
+
 /// An element of a plan that a live run reads.
 pub(crate) struct Element<'s> {
     pub(crate) run: &'s Run,

@@ -235,7 +235,7 @@ fn drop_those(draft: &mut Draft, dropped: impl Fn(&Obligation) -> bool) {
 /// That a prompt began nothing, and how a person makes room for another run.
 fn under_way(skill: &Skill) -> String {
     format!(
-        "The prompt begins no other run of {0}, as this one is under way: tell the user, who ends it by `/phasegate deactivate \
+        "The prompt begins no other run of {0}, as this one is under way: tell the user, who ends it by `/phasegate end \
          {0}` if the new one is to begin.",
         skill.name
     )

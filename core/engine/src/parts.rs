@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use serde_json::json;
 
-use crate::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNNAMED, Word};
+use crate::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Word};
 use crate::shell_word::shell_word;
 use crate::tool::{Call, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE, shell_labels};
 use crate::words;
@@ -87,6 +87,16 @@ pub(crate) fn naming(call: &Call) -> Cow<'_, Call> {
         |path: &PathUse| known && path.command.is_some() && path.access == Access::Write && path.written == UNNAMED;
     if call.analysis.paths.iter().any(unnamed) {
         call.to_mut().analysis.paths.retain(|path| !unnamed(path));
+    }
+    call
+}
+
+/// The call without the paths of its commands that nobody names, or that are known only when it runs.
+pub(crate) fn certain(call: &Call) -> Cow<'_, Call> {
+    let mut call = Cow::Borrowed(call);
+    let doubtful = |path: &PathUse| path.command.is_some() && [UNKNOWN, UNNAMED].contains(&path.written.as_str());
+    if call.analysis.paths.iter().any(doubtful) {
+        call.to_mut().analysis.paths.retain(|path| !doubtful(path));
     }
     call
 }

@@ -274,7 +274,7 @@ pub(crate) fn without_approvals(phrases: &mut Vec<String>) {
 /// The part that asks for an artifact, where this part asks for a call that writes its files. A sentence names one of them.
 pub(crate) fn written<'p>(part: &Condition, parts: &'p [Condition]) -> Option<&'p Condition> {
     let Condition::Call(CallTest { matcher, unchanged: None, .. }) = part else { return None };
-    let [PathTest { access: Access::Write, pattern }] = matcher.paths.as_slice() else { return None };
+    let [PathTest { access: Access::Write, pattern, .. }] = matcher.paths.as_slice() else { return None };
     let alone = matcher.tool == ToolPattern::Any && matcher.commands.is_empty() && matcher.agent.is_none();
     let its = |part: &&Condition| matches!(part, Condition::Artifact(test) if *test.content.text == **pattern);
     parts.iter().find(its).filter(|_| alone)

@@ -108,6 +108,12 @@ impl Policy {
         self.skills.iter().chain(&self.earlier).any(Skill::asks_what_was_written)
     }
 
+    /// Whether a line asks what code a call adds to a file.
+    #[must_use]
+    pub fn asks_for_code(&self) -> bool {
+        self.skills.iter().chain(&self.earlier).any(Skill::asks_for_code)
+    }
+
     /// The skill exactly as a run began with it. The skills that others run are part of these.
     #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
@@ -212,6 +218,14 @@ impl Skill {
     fn asks_what_was_written(&self) -> bool {
         let mut conditions = self.phases.iter().flat_map(Phase::conditions);
         conditions.any(Condition::asks_what_was_written) || self.children.iter().any(Self::asks_what_was_written)
+    }
+
+    fn asks_for_code(&self) -> bool {
+        let before =
+            self.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
+        let of_phases = self.phases.iter().flat_map(|phase| phase.allowed.iter().chain(&phase.forbidden));
+        before.chain(&self.global_forbidden).chain(of_phases).any(Matcher::asks_for_code)
+            || self.children.iter().any(Self::asks_for_code)
     }
 
     /// The values of an instance.

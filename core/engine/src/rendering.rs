@@ -346,8 +346,7 @@ fn render_refusal(kind: &DenialKind) -> Rendered {
     let refused = |code, reason| by_remedy(Gate::Control, code, reason);
     match kind {
         Kind::SkillActive { skill, by } => {
-            let ends =
-                format!("`/phasegate deactivate {skill}` as a prompt or `phasegate deactivate {skill}` in a terminal");
+            let ends = format!("`/phasegate end {skill}` as a prompt or `phasegate end {skill}` in a terminal");
             let how = match by {
                 BegunBy::Tool => "; call deactivate_skill first".to_string(),
                 BegunBy::Person => format!("; {ends} ends it"),

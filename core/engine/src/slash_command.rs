@@ -3,17 +3,16 @@
 //!
 //! | typed | command |
 //! |---|---|
-//! | `/phasegate activate SKILL [NAME=VALUE...] [warn or block]` | `activate_skill` |
-//! | `/phasegate deactivate [SKILL]` | `deactivate_skill` |
+//! | `/phasegate start SKILL [NAME=VALUE...] [warn or block]` | `activate_skill` |
+//! | `/phasegate approve NAME [PATH]` | `approve` |
+//! | `/phasegate approve --reject NAME [PATH]` | `reject` |
+//! | `/phasegate approve --revoke NAME` | `revoke` |
 //! | `/phasegate allow [REASON]` | `allow` |
-//! | `/phasegate approve NAME` | `approve` |
-//! | `/phasegate revoke NAME` | `revoke` |
-//! | `/phasegate skip [SKILL or PHASE [RUN]]` | `skip_phase` |
+//! | `/phasegate skip [SKILL, PHASE or TASK [RUN]]` | `skip_phase` |
+//! | `/phasegate end [SKILL]` | `deactivate_skill` |
 //! | `/phasegate advance [SKILL or PHASE [RUN]]` | `advance` |
-//! | `/phasegate task retry or skip ID [RUN]` | `retry_element`, `skip_element` |
+//! | `/phasegate retry TASK [RUN]` | `retry_element` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
-//! | `/phasegate plan on or off` | `activate_skill`, `deactivate_skill` of [`PLAN_MODE`] |
-//! | `/phasegate plan approve or reject` | `approve`, `reject` of [`PLAN`] |
 //! | `/phasegate access readonly or normal or admin [TIME]` | `set_access` |
 //! | `/phasegate reload` | `reload` |
 //! | `/phasegate safety` | `safety` |
@@ -43,9 +42,53 @@ pub const WORD: &str = "/phasegate";
 const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
-const FORMS: &str = "`/phasegate activate SKILL [NAME=VALUE...] [warn|block]`, `deactivate [SKILL]`, `allow [REASON]`, `approve NAME`, `revoke NAME`, \
-                     `skip [SKILL or PHASE [RUN]]`, `advance [SKILL or PHASE [RUN]]`, `task retry|skip ID [RUN]`, \
-                     `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `plan on|off`, `plan approve|reject [PATH]`, `reload`, `safety [approve|revoke PROGRAM]`";
+const FORMS: &str = "`/phasegate start SKILL [NAME=VALUE...] [warn|block]`, `approve [--reject|--revoke] NAME [PATH]`, \
+                     `allow [REASON]`, `skip [SKILL, PHASE or TASK [RUN]]`, `end [SKILL]`, `advance [SKILL or PHASE [RUN]]`, \
+                     `retry TASK [RUN]`, `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `reload`, \
+                     `safety [approve|revoke PROGRAM]`";
+
+/// The commands that were merged into others: the words that began them, and what to write in their place. Of several that
+/// fit, the longest comes first.
+const MERGED: &[(&str, &str)] = &[
+    ("activate", "start"),
+    ("deactivate", "end"),
+    ("revoke", "approve --revoke"),
+    ("task retry", "retry"),
+    ("task skip", "skip"),
+    ("audit why", "why"),
+    ("plan on", "start plan-mode"),
+    ("plan off", "end plan-mode"),
+    ("plan approve", "approve plan"),
+    ("plan reject", "approve --reject plan"),
+    ("plan list", "status plans"),
+    ("plan show", "status plans"),
+    ("skill start", "start"),
+    ("skill next", "status next"),
+    ("skill branch", "status runs"),
+    ("skill complete", "end --done"),
+    ("skill halt", "halt"),
+    ("skill resume", "resume"),
+    ("skill status", "status history"),
+    ("workflow start", "start"),
+    ("workflow status", "status runs"),
+    ("workflow advance", "advance"),
+    ("workflow skip", "skip"),
+    ("workflow tasks retry", "retry"),
+    ("workflow tasks skip", "skip"),
+    ("workflow tasks", "status runs"),
+    ("workflow graph", "status graph"),
+    ("workflow export", "status export"),
+];
+
+/// What is written in place of a command that was merged into another, with the words that follow it.
+#[must_use]
+pub fn merged(words: &[&str]) -> Option<String> {
+    let (now, rest) = MERGED.iter().find_map(|(was, now)| {
+        let was: Vec<&str> = was.split(' ').collect();
+        Some((*now, words.strip_prefix(was.as_slice())?))
+    })?;
+    Some(core::iter::once(now).chain(rest.iter().copied()).collect::<Vec<_>>().join(" "))
+}
 
 /// The name of the skill that plan mode is.
 pub const PLAN_MODE: &str = "plan-mode";
@@ -77,7 +120,11 @@ pub(crate) fn command(prompt: &str) -> Option<Result<SlashCommand, InvalidComman
     let one_line = !rest.trim_end().contains(char::is_control);
     let words: Vec<&str> = words.iter().map(|word| word.trim_end()).filter(|word| !word.is_empty()).collect();
     let typed = if one_line { read(&words) } else { None };
-    Some(typed.ok_or_else(|| InvalidCommand::NoCommand { prompt: shown(prompt), forms: FORMS }))
+    let invalid = || match merged(&words) {
+        Some(now) => InvalidCommand::Merged { prompt: shown(prompt), now },
+        None => InvalidCommand::NoCommand { prompt: shown(prompt), forms: FORMS },
+    };
+    Some(typed.ok_or_else(invalid))
 }
 
 /// Whether a person has the configs read anew by this event: by the command, or by typing it.
@@ -95,24 +142,16 @@ pub fn reloads(event: &Event) -> bool {
 fn read(words: &[&str]) -> Option<SlashCommand> {
     let mode = |word: &str| matches!(word, "warn" | "block");
     Some(match *words {
-        ["activate", skill, ref values @ .., word] if mode(word) => activated(skill, values, Some(word))?,
-        ["activate", skill, ref values @ ..] => activated(skill, values, None)?,
-        ["deactivate"] => typed("deactivate_skill", &[]),
-        ["deactivate", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
+        ["start", skill, ref values @ .., word] if mode(word) => activated(skill, values, Some(word))?,
+        ["start", skill, ref values @ ..] => activated(skill, values, None)?,
+        ["end"] => typed("deactivate_skill", &[]),
+        ["end", skill] => typed("deactivate_skill", &[("skill_name", skill)]),
         ["allow"] => typed("allow", &[]),
         ["allow", ref why @ ..] => typed("allow", &[("why", &why.join(" "))]),
-        ["approve", name] => typed("approve", &[("name", name)]),
-        ["revoke", name] => typed("revoke", &[("name", name)]),
+        ["approve", ref words @ ..] => approval(words)?,
         ["skip", ref names @ ..] => named("skip_phase", "name", names)?,
         ["advance", ref names @ ..] => named("advance", "name", names)?,
-        ["task", "retry", ref names @ ..] if !names.is_empty() => named("retry_element", "id", names)?,
-        ["task", "skip", ref names @ ..] if !names.is_empty() => named("skip_element", "id", names)?,
-        ["plan", "on"] => typed("activate_skill", &[("skill_name", PLAN_MODE)]),
-        ["plan", "off"] => typed("deactivate_skill", &[("skill_name", PLAN_MODE)]),
-        ["plan", "approve"] => typed("approve", &[("name", PLAN)]),
-        ["plan", "reject"] => typed("reject", &[("name", PLAN)]),
-        ["plan", "approve", path] => typed("approve", &[("name", PLAN), ("path", path)]),
-        ["plan", "reject", path] => typed("reject", &[("name", PLAN), ("path", path)]),
+        ["retry", ref names @ ..] if !names.is_empty() => named("retry_element", "id", names)?,
         ["access", word] => typed("set_access", &[("access", word)]),
         ["access", word, lasts] => typed("set_access", &[("access", word), ("for", lasts)]),
         ["reload"] => typed("reload", &[]),
@@ -123,6 +162,19 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["mode", word, skill] if mode(word) => typed("set_mode", &[("mode", word), ("skill_name", skill)]),
         _ => return None,
     })
+}
+
+/// What a person says of a name: yes, no, or no longer yes.
+fn approval(words: &[&str]) -> Option<SlashCommand> {
+    let (options, names): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
+    match (options.as_slice(), names.as_slice()) {
+        ([], [name]) => Some(typed("approve", &[("name", name)])),
+        ([], [name, path]) => Some(typed("approve", &[("name", name), ("path", path)])),
+        (["--reject"], [name]) => Some(typed("reject", &[("name", name)])),
+        (["--reject"], [name, path]) => Some(typed("reject", &[("name", name), ("path", path)])),
+        (["--revoke"], [name]) => Some(typed("revoke", &[("name", name)])),
+        _ => None,
+    }
 }
 
 fn activated(skill: &str, values: &[&str], mode: Option<&str>) -> Option<SlashCommand> {
@@ -174,6 +226,9 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         ("activate_skill", _) => {
             format!("phasegate: the user activated the skill `{}` ({} mode)", text("skill"), text("mode"))
         }
+        ("skip_phase", _) if result.get("element").is_some() => {
+            format!("phasegate: the user skipped `{}` of `{}`", text("element"), text("skill"))
+        }
         ("skip_phase", _) if result.get("phase").is_some() => {
             let (phase, skill, here) = (text("phase"), text("skill"), text("current_phase"));
             format!("phasegate: the user skipped the phase \"{phase}\" of `{skill}`; it is in \"{here}\"")
@@ -185,7 +240,6 @@ pub(crate) fn reported(name: &str, result: &Value, skill: Option<&str>) -> Strin
         ("retry_element", _) => {
             format!("phasegate: the user had `{}` of `{}` begun anew", text("element"), text("skill"))
         }
-        ("skip_element", _) => format!("phasegate: the user skipped `{}` of `{}`", text("element"), text("skill")),
         ("skip_phase", _) => {
             format!(
                 "phasegate: the user skipped a phase of `{}`; it is in \"{}\"",
@@ -231,7 +285,7 @@ fn passed(result: &Value) -> String {
         return String::new();
     }
     format!(
-        ". What it opened stays open: the run of `{0}` is in \"{1}\" already and goes on there; `/phasegate deactivate \
+        ". What it opened stays open: the run of `{0}` is in \"{1}\" already and goes on there; `/phasegate end \
          {0}` ends it",
         text("skill"),
         text("phase")
@@ -242,41 +296,40 @@ fn passed(result: &Value) -> String {
 #[must_use]
 pub fn word(command: &str) -> &str {
     match command {
-        "activate_skill" => "activate",
-        "deactivate_skill" => "deactivate",
-        "skip_phase" => "skip",
-        "retry_element" => "workflow tasks retry",
-        "skip_element" => "workflow tasks skip",
-        "advance" => "workflow advance",
+        "activate_skill" => "start",
+        "deactivate_skill" | "end_session" => "end",
+        "skip_phase" | "skip_element" => "skip",
+        "retry_element" => "retry",
         "set_mode" => "mode",
         "set_access" => "access",
-        "end_session" => "end",
         "revoke" => "approve --revoke",
+        "reject" => "approve --reject",
         "approve_program" => "safety approve",
         "revoke_program" => "safety approve --revoke",
         "plan_skill_safety" => "safety register",
-        "halt_run" => "skill halt",
-        "resume_run" => "skill resume",
-        "reject" => "plan reject",
+        "halt_run" => "halt",
+        "resume_run" => "resume",
         other => other,
     }
 }
 
 /// The commands to phasegate that only a person gives, as a program takes them, and whether a prompt takes them too.
-const OF_PEOPLE: [(&str, bool); 13] = [
+const OF_PEOPLE: [(&str, bool); 15] = [
     ("access", true),
-    ("activate", true),
+    ("advance", true),
     ("allow", true),
     ("approve", true),
-    ("deactivate", true),
-    ("end", false),
+    ("end", true),
     ("gc", false),
+    ("halt", false),
     ("init", false),
     ("mode", true),
-    ("plan", true),
     ("reload", true),
     ("repair", false),
+    ("resume", false),
+    ("retry", true),
     ("skip", true),
+    ("start", true),
 ];
 
 /// Whether a prompt takes this command, too, as it is typed in a terminal.
@@ -294,6 +347,8 @@ pub(crate) fn of_people(call: &Call) -> Option<String> {
         let (program, rest) = words.split_first()?;
         (program.rsplit('/').next() == Some("phasegate")).then(|| rest.to_vec())
     })?;
+    let now = merged(&given.iter().map(String::as_str).collect::<Vec<_>>());
+    let given = now.map_or(given, |now| now.split(' ').map(ToString::to_string).collect());
     let prompt = prompt_instead(&given)?;
     let given = given.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
     let as_prompt = prompt.map(|prompt| format!("`/phasegate {prompt}` as a prompt, or ")).unwrap_or_default();
@@ -304,21 +359,16 @@ pub(crate) fn of_people(call: &Call) -> Option<String> {
 fn prompt_instead(given: &[String]) -> Option<Option<String>> {
     let words: Vec<&str> = given.iter().map(String::as_str).collect();
     let (as_prompt, words) = match *words.as_slice() {
-        ["workflow", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
         ["access", access, "--for", lasts] => (true, ["access", access, lasts].to_vec()),
         ["safety", "approve", "--revoke", program] => (true, ["safety", "revoke", program].to_vec()),
         ["safety", "approve" | "register" | "import", ..] => (words.get(1) == Some(&"approve"), words.clone()),
-        ["safety", ..] | ["plan", "list" | "show", ..] => return None,
-        ["skill", "start", ref rest @ ..] => (true, [&["activate"], rest].concat()),
-        ["skill", "halt" | "resume", ..] => (false, words.clone()),
-        ["workflow", act @ ("advance" | "skip"), ref rest @ ..] => (true, [&[act], rest].concat()),
-        ["workflow", "tasks", act @ ("retry" | "skip"), ref rest @ ..] => (true, [&["task", act], rest].concat()),
+        ["safety", ..] => return None,
         [first, ..] => (OF_PEOPLE.iter().find(|(name, _)| *name == first)?.1, words.clone()),
         [] => return None,
     };
-    // A prompt takes no options.
-    let plain = words.iter().all(|word| !word.starts_with('-'));
-    Some((as_prompt && plain).then(|| words.join(" ")))
+    // Besides these, a prompt takes no options.
+    let plain = |word: &&str| !word.starts_with('-') || matches!(*word, "--reject" | "--revoke");
+    Some((as_prompt && words.iter().all(plain)).then(|| words.join(" ")))
 }
 
 #[cfg(test)]
@@ -335,29 +385,30 @@ mod tests {
         let args = |text: &str| text.to_string();
         assert_eq!(read("/phasegate approve plan"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
         assert_eq!(read("/phasegate approve plan\n"), Some(Some(("approve", args(r#"{"name":"plan"}"#)))));
-        assert_eq!(read("/phasegate deactivate"), Some(Some(("deactivate_skill", args("{}")))));
+        assert_eq!(read("/phasegate end"), Some(Some(("deactivate_skill", args("{}")))));
         assert_eq!(read("/phasegate skip s"), Some(Some(("skip_phase", args(r#"{"name":"s"}"#)))));
         assert_eq!(read("/phasegate advance"), Some(Some(("advance", args("{}")))));
         assert_eq!(read("/phasegate advance a p1"), Some(Some(("advance", args(r#"{"name":"a","run":"p1"}"#)))));
-        assert_eq!(read("/phasegate task skip T1"), Some(Some(("skip_element", args(r#"{"id":"T1"}"#)))));
+        assert_eq!(read("/phasegate retry T1"), Some(Some(("retry_element", args(r#"{"id":"T1"}"#)))));
         assert_eq!(
-            read("/phasegate plan off"),
-            Some(Some(("deactivate_skill", args(r#"{"skill_name":"plan-mode"}"#))))
+            read("/phasegate approve --reject plan a.md"),
+            Some(Some(("reject", args(r#"{"name":"plan","path":"a.md"}"#))))
         );
         assert!(read("/phasegate mode warn s").unwrap().is_some());
-        assert!(read("/phasegate activate s block").unwrap().is_some());
+        assert!(read("/phasegate start s block").unwrap().is_some());
         for wrong in [
             "/phasegate",
             "/phasegate approve",
-            "/phasegate approve a b",
+            "/phasegate approve a b c",
+            "/phasegate approve --yes a",
+            "/phasegate approve --revoke a b",
             "/phasegate skip a b c",
-            "/phasegate task retry",
+            "/phasegate retry",
             "/phasegate task T1",
             "/phasegate approve plan\nand go on",
             "/phasegate approve\tplan",
             "/phasegate mode loose",
-            "/phasegate plan",
-            "/phasegate plan off now",
+            "/phasegate end now please",
             "/phasegate please",
         ] {
             assert_eq!(read(wrong), Some(None), "{wrong}");
@@ -366,5 +417,19 @@ mod tests {
         for other in ["approve plan", " /phasegate approve plan", "please /phasegate approve plan", "/phasegates x"] {
             assert_eq!(read(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_word_that_was_merged_names_the_command_of_today() {
+        for (was, now) in [
+            ("activate s id=1", "start s id=1"),
+            ("plan approve a.md", "approve plan a.md"),
+            ("workflow tasks skip T1", "skip T1"),
+            ("workflow tasks", "status runs"),
+            ("plan show a.md", "status plans a.md"),
+        ] {
+            assert_eq!(merged(&was.split(' ').collect::<Vec<_>>()).as_deref(), Some(now));
+        }
+        assert_eq!(merged(&["start", "s"]), None);
     }
 }

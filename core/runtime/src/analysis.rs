@@ -10,6 +10,7 @@ mod client_names;
 mod client_files;
 mod client_words;
 mod clients;
+mod added_code;
 pub(crate) mod new_content;
 mod matched;
 mod may_run;

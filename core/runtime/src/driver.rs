@@ -319,7 +319,10 @@ impl<'a> Driver<'a> {
         }
         let root = &self.project.root;
         analysis::name_paths(&mut event, root, self.runtime.locations.home.to_str().unwrap_or_default());
-        analysis::tell_content(&mut event, root, &|| self.loaded.own.policy.asks_what_was_written());
+        analysis::tell_content(&mut event, root, &|| {
+            let policy = &self.loaded.own.policy;
+            policy.asks_what_was_written() || policy.asks_for_code()
+        });
         self.mark_unproven(&mut event);
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone().into(), ..state::Session::default() };

@@ -32,9 +32,20 @@ pub(super) fn page() -> Generated {
     let mut equals = Vec::new();
     with_equals(&Cli::command(), &mut equals);
     let rest = equals.iter().fold(rest.to_owned(), |text, (shown, real)| text.replace(shown, real));
-    let lines: Vec<&str> = rest.lines().map(str::trim_end).collect();
+    // One heading for each command of the first level.
+    let rest = rest.split_once("\n## ").map(|(_, rest)| format!("## {rest}")).unwrap_or(rest);
+    let lines: Vec<String> = rest.lines().map(|line| flat(line.trim_end())).collect();
     let text = format!("{title}\n\n{note}\n{STATUSES}\n{}\n", lines.join("\n").trim());
     Generated { path: "docs/cli.md".into(), text }
+}
+
+/// A heading below the first level as a paragraph.
+fn flat(line: &str) -> String {
+    match (line.strip_prefix("###### "), line.strip_prefix("## ")) {
+        (Some(label), _) => label.to_owned(),
+        (_, Some(command)) if command.split(' ').count() > 2 => format!("**{command}**"),
+        _ => line.to_owned(),
+    }
 }
 
 /// The options whose value stands behind `=`, as the page would show them and as they are written.

@@ -29,7 +29,7 @@ pub(super) struct Stands {
 
 impl<'p> Run<'p> {
     pub(super) fn begun(player: &'p Player, skill: &str) -> Self {
-        let typed = format!("/phasegate activate {skill} task_id={TASK} block");
+        let typed = format!("/phasegate start {skill} task_id={TASK} block");
         let mut run = Self { player, lines: Vec::new(), calls: 0 };
         run.lines.push(json!({"event": "session_start", "source": "startup"}));
         run.lines.push(json!({"event": "prompt", "text": typed, "interactive": true}));

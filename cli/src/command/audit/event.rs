@@ -15,7 +15,7 @@ use serde_json::Value;
 const MAX_SHOWN_CHARS: usize = 80;
 
 /// Who acted: a person or the platform where the event says so, a subagent by its kind and id, else the main agent.
-pub(super) fn subject(past: &Past) -> String {
+pub(crate) fn subject(past: &Past) -> String {
     if let by @ ("human" | "platform") = text(past.event.get("by")) {
         return by.to_string();
     }
@@ -29,12 +29,12 @@ pub(super) fn subject(past: &Past) -> String {
 }
 
 /// The tool that an event is about; empty where it is about none.
-pub(super) fn tool(past: &Past) -> &str {
+pub(crate) fn tool(past: &Past) -> &str {
     text(past.event.get("tool"))
 }
 
 /// What happened.
-pub(super) fn words(past: &Past) -> String {
+pub(crate) fn words(past: &Past) -> String {
     let event = &past.event;
     let field = |name: &str| text(event.get(name));
     match field("event") {
@@ -56,7 +56,7 @@ pub(super) fn words(past: &Past) -> String {
 }
 
 /// What the guard saw when it looked at the project.
-pub(super) fn fact(key: &FactKey, fact: &Fact) -> String {
+pub(crate) fn fact(key: &FactKey, fact: &Fact) -> String {
     let args = key.args();
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
     let (what, path) = match (key.source(), args.as_array().map(Vec::as_slice)) {
@@ -117,7 +117,7 @@ fn shown(value: Option<&Value>) -> String {
 }
 
 /// The answer, in the colour of its effect.
-pub(super) fn effect(effect: Effect) -> String {
+pub(crate) fn effect(effect: Effect) -> String {
     let word = effect.word();
     match effect {
         Effect::Allow => word.green().to_string(),
@@ -128,7 +128,7 @@ pub(super) fn effect(effect: Effect) -> String {
 }
 
 /// What changed, in words.
-pub(super) fn change(record: &Record) -> String {
+pub(crate) fn change(record: &Record) -> String {
     match record {
         Record::ActivateSkill { run, skill, phase, mode, by } => {
             format!("{skill} begins in phase {phase} ({run}, {} mode, by {})", mode_word(*mode), by_word(*by))
@@ -177,7 +177,7 @@ pub(super) fn change(record: &Record) -> String {
 }
 
 /// The word of a mode.
-pub(super) fn mode_word(mode: Mode) -> &'static str {
+pub(crate) fn mode_word(mode: Mode) -> &'static str {
     match mode {
         Mode::Warn => "warn",
         Mode::Block => "block",

@@ -8,7 +8,7 @@ use crate::output::Failure;
 
 /// The session that is meant: the one that is named, else the one of the project that was active last. One that is named
 /// counts as soon as it has a journal, also if that cannot be read.
-pub(super) fn named(project: &Project, id: Option<&String>) -> Result<String, Failure> {
+pub(crate) fn named(project: &Project, id: Option<&String>) -> Result<String, Failure> {
     let unknown = |name: &str| {
         Failure::new(format!("no session{name} is known in `{}`", project.root.display()))
             .with_help("`phasegate status` lists the sessions of a project")

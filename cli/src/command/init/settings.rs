@@ -12,7 +12,7 @@ use super::rule_packs;
 use super::setting::{Setting, read};
 use super::starter;
 use crate::args::ModeArg;
-use crate::command::activate::known;
+use crate::command::start::known;
 use crate::exit::Exit;
 use crate::output::Failure;
 

@@ -17,7 +17,7 @@ use phasegate_runtime::policy_store::Current;
 use phasegate_service::ProjectGuard;
 
 use crate::args::ModeArg;
-use crate::command::activate::known;
+use crate::command::start::known;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;

@@ -55,7 +55,7 @@ pub(super) fn print(out: Output, found: &Found, full: bool) {
     }
     if !skills.is_empty() && found.shared.runs.is_empty() && live.iter().all(|shown| shown.runs.is_empty()) {
         out.line(format_args!(
-            "skills that apply: {}; the agent or {} starts one, `phasegate activate NAME` puts one in force for every \
+            "skills that apply: {}; the agent or {} starts one, `phasegate start NAME` puts one in force for every \
              session",
             skills.join(", "),
             guarded.invocation
@@ -128,7 +128,7 @@ fn kept(out: Output, run: &Value, kept: &[String]) {
     let (skill, older) = (text(run, "skill_name"), "older configs:".yellow());
     if run.get("part_of").is_none() && kept.iter().any(|kept| kept == skill) {
         out.line(format_args!(
-            "    {older} the run keeps the version of {skill} that it began with; `phasegate deactivate {skill}` ends it"
+            "    {older} the run keeps the version of {skill} that it began with; `phasegate end {skill}` ends it"
         ));
     }
 }
@@ -279,9 +279,9 @@ fn run(out: Output, run: &Value, full: bool) {
 pub(crate) fn end_of(run: &Value) -> String {
     let skill = text(run, "skill_name");
     match text(run, "left_by") {
-        "human" => format!("`phasegate deactivate {skill}` ends the skill"),
+        "human" => format!("`phasegate end {skill}` ends the skill"),
         "finished" => "the skill ends with the next call that is no part of it".to_string(),
-        _ => format!("the agent or `phasegate deactivate {skill}` ends the skill"),
+        _ => format!("the agent or `phasegate end {skill}` ends the skill"),
     }
 }
 

@@ -31,6 +31,12 @@ pub(super) fn matchers(
         builder.findings.push(finding.suggest("write two lines, or one of the two as an exception"));
         return Vec::new();
     }
+    if let (Some(_), None, Some(entry)) = (source.adds, &source.writes, node.entry("adds")) {
+        let finding =
+            Finding::error(Code::ConfigValue, entry.key_span, "`adds` says what is added to the files of `writes`");
+        builder.findings.push(finding.suggest("name the files: `writes: \"@source\"`"));
+        return Vec::new();
+    }
     let tools = match (&source.tool, &source.command) {
         (Some(tool), _) => tool.as_str(),
         (None, Some(_)) => BASH,
@@ -248,7 +254,10 @@ fn accesses(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> O
     for (key, path, access) in written {
         let Some(path) = path else { continue };
         match builder.groups.pattern(path, child(node, key).span) {
-            Ok(pattern) => tests.push(PathTest { access, pattern: pattern.into() }),
+            Ok(pattern) => {
+                let adds = key == "writes" && source.adds.is_some();
+                tests.push(PathTest { access, pattern: pattern.into(), adds });
+            }
             Err(finding) => {
                 builder.findings.push(finding);
                 sound = false;
@@ -278,6 +287,7 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
     parts.extend((!effects.is_empty()).then(|| effects.join(" or ")));
     parts.extend(matcher.paths.iter().map(|test| match test.access {
         Access::Read => format!("reads {}", test.pattern),
+        Access::Write | Access::Remove if test.adds => format!("adds code to {}", test.pattern),
         Access::Write | Access::Remove => format!("writes {}", test.pattern),
         Access::Execute => format!("executes {}", test.pattern),
     }));

@@ -48,6 +48,11 @@ pub struct MatcherObject {
     /// A path that the call must write or remove, in the same form.
     #[serde(default)]
     pub writes: Option<PathSource>,
+    /// What the call must add to the files that it writes: only beside `writes`. A call adds code unless each line of code in
+    /// the new file stood in the old one, in the same order; blanks and lines that are comments do not count. Only a file
+    /// tool can prove that it adds none.
+    #[serde(default)]
+    pub adds: Option<Adds>,
     /// A path that the call must run, in the same form.
     #[serde(default)]
     pub executes: Option<PathSource>,
@@ -243,4 +248,13 @@ pub enum Tests {
     Failed,
     /// They could not be built or collected.
     Broken,
+}
+
+/// What a call adds to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Adds {
+    /// A line of code that was not there.
+    Code,
 }

@@ -64,6 +64,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         }
         Invalid::NothingDenied => "the last call of this session was not denied by a skill or by a rule".to_string(),
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
+        Invalid::Merged { prompt, now } => format!("`{prompt}` is no command any more; write `/phasegate {now}`"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
     }
 }
@@ -110,11 +111,9 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         Invalid::NotActive { .. } | Invalid::NotInForce { .. } => {
             "`phasegate status` lists the sessions and the skills that are active in each"
         }
-        Invalid::NoPhaseFollows => {
-            "`phasegate deactivate` ends the skill; `phasegate status` shows where each one stands"
-        }
+        Invalid::NoPhaseFollows => "`phasegate end` ends the skill; `phasegate status` shows where each one stands",
         Invalid::PhaseUnclear { .. } => {
-            "name the skill (`phasegate skip SKILL`), or its phase and the run (`phasegate workflow skip PHASE --run ID`)"
+            "name the skill (`phasegate skip SKILL`), or its phase and the run (`phasegate skip PHASE --run ID`)"
         }
         Invalid::RunUnclear { .. } => "say which run: its id after the name, or `--run ID`",
         Invalid::RunNotLive { .. }
@@ -123,22 +122,22 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         | Invalid::AlreadySkipped { .. }
         | Invalid::NoElement { .. }
         | Invalid::ElementFinished { .. }
-        | Invalid::ElementNotBegun { .. } => "`phasegate workflow status` shows each run with its phases and tasks",
+        | Invalid::ElementNotBegun { .. } => "`phasegate status runs` shows each run with its phases and tasks",
         Invalid::NothingToApprove { .. } => "let the agent write it first",
         Invalid::Rewritten { .. } => {
-            "`phasegate plan list` names the session whose plan it is now; have the agent of this one write its plan anew"
+            "`phasegate status plans` names the session whose plan it is now; have the agent of this one write its plan anew"
         }
-        Invalid::OtherPlan { .. } => "name that one; `phasegate plan list` lists all plans, with their sessions",
+        Invalid::OtherPlan { .. } => "name that one; `phasegate status plans` lists all plans, with their sessions",
         Invalid::PlanUnusable { .. } => {
-            "let the agent write it anew, as one file that lists its steps, and remove others; `phasegate plan show` shows what \
-             each means"
+            "let the agent write it anew, as one file that lists its steps, and remove others; `phasegate status plans PATH` shows \
+             what each means"
         }
         Invalid::ChangedSinceShown { .. } => "look at it as it is now, and give the same command again",
         Invalid::NothingDenied => {
             "`phasegate audit show` lists what was denied; what protects the guard, and limits for all sessions, is not let pass so"
         }
         Invalid::NoToolChanged { .. } => "`phasegate doctor` lists the tools that changed",
-        Invalid::NoCommand { .. } => "`phasegate --help` explains the commands",
+        Invalid::Merged { .. } | Invalid::NoCommand { .. } => "`phasegate help all` lists the commands",
         Invalid::ArgumentMissing { .. }
         | Invalid::ArgumentUnknown { .. }
         | Invalid::ArgumentNotText { .. }

@@ -14,7 +14,7 @@ use crate::state::Why;
 
 /// What a person can do at a gate that does not open.
 const AGAIN: &str = "If files have to change first, stop and tell the user: they have a task of the wave done again by \
-                     `phasegate workflow tasks retry ID`.";
+                     `phasegate retry ID`.";
 
 /// What a subagent does whose phase is over.
 const OVER: &str = "The phase that you were started for is over, so you may only read: end, and say what you did. What comes \
@@ -164,10 +164,8 @@ fn now(standing: &Standing, told: Told) -> String {
         }
     }
     if standing.done.is_some() && needs.is_empty() && next.is_empty() {
-        sentences.push(format!(
-            "It was the last phase: the user ends the skill by `/phasegate deactivate {}`.",
-            standing.skill
-        ));
+        sentences
+            .push(format!("It was the last phase: the user ends the skill by `/phasegate end {}`.", standing.skill));
     }
     sentences.join(" ")
 }

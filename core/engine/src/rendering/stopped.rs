@@ -55,18 +55,12 @@ pub(super) fn recovery(why: &Stopped) -> String {
 pub(crate) fn ways(why: &Stopped) -> String {
     let Stopped { skill, branch, next, element, .. } = why;
     if why.halted.is_some() {
-        return format!("have it go on by `phasegate skill resume {skill}` in a terminal.");
+        return format!("have it go on by `phasegate resume {skill}` in a terminal.");
     }
-    let typed = |prompt: &str, command: &str| {
-        format!("`/phasegate {prompt}` as a prompt or `phasegate {command}` in a terminal")
-    };
-    let of_skill = |command: &str| {
-        let command = format!("{command} {skill}");
-        typed(&command, &command)
-    };
+    let typed = |command: &str| format!("`/phasegate {command}` as a prompt or `phasegate {command}` in a terminal");
     match (element, branch, next) {
         (Some(id), ..) => {
-            let retry = typed(&format!("task retry {id}"), &format!("workflow tasks retry {id}"));
+            let retry = typed(&format!("retry {id}"));
             let rest = if branch.is_some() {
                 String::new()
             } else {
@@ -78,12 +72,12 @@ pub(crate) fn ways(why: &Stopped) -> String {
             format!("say how `{branch}` goes on (`phasegate status` in a terminal shows it).")
         }
         (None, None, Some(next)) => format!(
-            "go on with the \"{next}\" phase by {}, or end the skill by `deactivate` in place of `skip`.",
-            of_skill("skip")
+            "go on with the \"{next}\" phase by {}, or end the skill by `end` in place of `skip`.",
+            typed(&format!("skip {skill}"))
         ),
         (None, None, None) => {
-            let advance = typed(&format!("advance {skill}"), &format!("workflow advance {skill}"));
-            format!("count the phase as done by {advance}, or end the skill by {}.", of_skill("deactivate"))
+            let (advance, end) = (typed(&format!("advance {skill}")), typed(&format!("end {skill}")));
+            format!("count the phase as done by {advance}, or end the skill by {end}.")
         }
     }
 }

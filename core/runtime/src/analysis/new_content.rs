@@ -7,6 +7,7 @@ use phasegate_core::analysis::NewContent;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 
+use super::added_code;
 use crate::bounds::{self, MAX_FILE_BYTES};
 
 /// The argument that holds the whole new text of a file.
@@ -24,14 +25,15 @@ const ALL: [&str; 2] = ["replace_all", "replaceAll"];
 /// What a call makes of a file, whose text is looked up where that is asked for; `None`: its arguments say nothing of that.
 pub(crate) fn of(input: &Value, before: impl FnOnce() -> Option<String>) -> Option<NewContent> {
     if let Some(text) = input.get(CONTENT).and_then(Value::as_str) {
-        return Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None });
+        let adds_none = before().is_some_and(|before| added_code::none(&before, text));
+        return Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None, adds_none });
     }
     let edits = input.get(EDITS).and_then(Value::as_array);
     let edits = edits.map_or_else(|| std::slice::from_ref(input), Vec::as_slice);
     if !edits.iter().any(|edit| replacement(edit).is_some()) {
         return None;
     }
-    let unknown = NewContent { sha256: String::new(), made_from: Some(String::new()) };
+    let unknown = NewContent { sha256: String::new(), made_from: Some(String::new()), adds_none: false };
     Some(before().and_then(|before| made(edits, &before)).unwrap_or(unknown))
 }
 
@@ -44,7 +46,9 @@ pub(super) fn text(file: &Path) -> Option<String> {
 fn made(edits: &[Value], before: &str) -> Option<NewContent> {
     let mut edits = edits.iter();
     let after = edits.try_fold(Cow::Borrowed(before), |text, edit| replaced(&text, edit).map(Cow::Owned))?;
-    Some(NewContent { sha256: sha256_hex(after.as_bytes()), made_from: Some(sha256_hex(before.as_bytes())) })
+    let made_from = Some(sha256_hex(before.as_bytes()));
+    let adds_none = added_code::none(before, &after);
+    Some(NewContent { sha256: sha256_hex(after.as_bytes()), made_from, adds_none })
 }
 
 /// The text that is replaced, and what takes its place.

@@ -29,7 +29,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, adapter: &dyn Adapte
             let name = &skill.name;
             let what = format!("{} cannot start the skill `{name}`: no `{}`", adapter.name(), first.display());
             let step = format!(
-                "write it, or run `phasegate init {} --skill {name}`; `phasegate activate {name}` puts the skill in force without it",
+                "write it, or run `phasegate init {} --skill {name}`; `phasegate start {name}` puts the skill in force without it",
                 adapter.id(),
             );
             found.push(Finding::new(Level::Warning, what).with(step));

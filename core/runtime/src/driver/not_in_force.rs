@@ -45,7 +45,7 @@ impl Driver<'_> {
             Some(skill) => Some(format!(
                 "phasegate: the prompt names the skill `{skill}`, and it was not started: the client has no `SKILL.md` of it, so \
                  none of its phases is enforced. A person runs `phasegate init --skill {skill}`, which writes one, or types \
-                 `/phasegate activate {skill}`."
+                 `/phasegate start {skill}`."
             )),
             None => self.not_as_configured(name).or_else(|| self.misspelt(name)),
         }

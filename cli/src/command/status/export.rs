@@ -1,4 +1,4 @@
-//! `phasegate workflow export`: where a run stands, as the state file of another system (seed 001).
+//! `phasegate status export`: where a run stands, as the state file of another system (seed 001).
 
 use std::time::SystemTime;
 
@@ -7,28 +7,20 @@ use phasegate_core::policy::{Phase, Skill};
 use phasegate_runtime::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::found::{Fits, found, list, text};
+use crate::command::live::found::{Fits, found, list, text};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
-
-/// The arguments of `phasegate workflow export`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The run; default: the only live run of the project that is part of no other
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-}
 
 /// Prints the state. What only the other system knows of a task is taken from the file that lists the tasks.
 ///
 /// # Errors
 ///
 /// No such run is live.
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(super) fn run(run: Option<&String>, context: &Context) -> Result<Exit, Failure> {
     let found = found(context, None)?;
     let is_root = |run: &Value| text(run, "scope") == "project" && run.get("part_of").is_none();
-    let run = found.run(args.run.as_ref(), &Fits { test: &is_root, none: "no run of the project is live" })?;
+    let run = found.run(run, &Fits { test: &is_root, none: "no run of the project is live" })?;
     let skill = found.skill_of(run)?;
     let listed = Listed::of(&skill, run, &|path: &str| {
         let text = std::fs::read_to_string(found.project.root.join(path)).ok()?;

@@ -12,7 +12,7 @@ use phasegate_runtime::facts::{World, gather};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::runs::{Root, Runs};
+use crate::command::live::roots::{Root, Roots};
 use crate::output::Failure;
 
 /// The most characters of an id of a run's session.
@@ -36,7 +36,7 @@ struct Times {
 /// # Errors
 ///
 /// The journal of its session, or of the project, cannot be read.
-pub(super) fn state(found: &Runs, root: Root<'_>) -> Result<Value, Failure> {
+pub(crate) fn state(found: &Roots, root: Root<'_>) -> Result<Value, Failure> {
     let run = root.run;
     let skill = found.skill(run);
     let times = times(found, root)?;
@@ -103,18 +103,17 @@ struct Halt {
     ways_on: String,
 }
 
-fn halt(found: &Runs, root: Root<'_>, status: &str) -> Option<Halt> {
+fn halt(found: &Roots, root: Root<'_>, status: &str) -> Option<Halt> {
     if status != "halted" {
         return None;
     }
     let run = root.run;
-    let start = if run.scope == Scope::Project { "workflow start" } else { "skill start" };
     let values = found.skill(run).map(|skill| skill.values()).unwrap_or_default();
     let values: String = values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     let over = |kind: &'static str, why: &str| Halt {
         kind,
         why: why.to_owned(),
-        ways_on: format!("the run is over: `phasegate {start} {}{values}` begins another one", run.skill),
+        ways_on: format!("the run is over: `phasegate start {}{values}` begins another one", run.skill),
     };
     Some(match run.status {
         Status::Failed => over("failed", "it failed"),
@@ -177,7 +176,7 @@ fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Va
 }
 
 /// What each phase left: the runs that it consisted of, each with the files of its artifacts that are there.
-fn outputs(found: &Runs, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
+fn outputs(found: &Roots, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
     let mut outputs: Map<String, Value> = Map::new();
     for part in root.parts(root.run) {
         let Some(phase) = root.run.phase_of(skill, part) else { continue };
@@ -198,7 +197,7 @@ fn outputs(found: &Runs, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
 }
 
 /// The files of a skill's artifacts that a run made, or that are there where none of its phases makes them.
-fn files(found: &Runs, skill: &Skill, run: &Run) -> Vec<String> {
+fn files(found: &Roots, skill: &Skill, run: &Run) -> Vec<String> {
     let (policy, mut facts) = (Policy::default(), Facts::new());
     let world = World::of(&found.project, &policy);
     let keys: Vec<FactKey> = skill.artifacts.iter().map(|artifact| artifact.content.fact.clone()).collect();
@@ -208,7 +207,7 @@ fn files(found: &Runs, skill: &Skill, run: &Run) -> Vec<String> {
     paths.filter_map(|path| path.as_str().map(ToOwned::to_owned)).collect()
 }
 
-fn times(found: &Runs, root: Root<'_>) -> Result<Times, Failure> {
+fn times(found: &Roots, root: Root<'_>) -> Result<Times, Failure> {
     let id = &root.run.id;
     let mut times = Times::default();
     if root.run.scope == Scope::Project {

@@ -8,19 +8,28 @@ use crate::command::control::{Target, give, give_project};
 use crate::context::Context;
 use crate::output::Failure;
 
+/// Which run a command means.
+#[derive(Debug, clap::Args)]
+pub struct Which {
+    /// The run; default: the one that began last
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    /// The session; default: the project, or the session that has the run
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
 /// What a command is about, as far as it says which session is meant.
 #[derive(Clone, Copy, Default)]
-pub(super) struct About<'a> {
+pub(crate) struct About<'a> {
     /// The session.
-    pub(super) session: Option<&'a String>,
+    pub(crate) session: Option<&'a String>,
     /// The id of a run.
-    pub(super) run: Option<&'a String>,
-    /// The name of a phase.
-    pub(super) phase: Option<&'a String>,
-    /// The name of a phase, or of a skill.
-    pub(super) name: Option<&'a String>,
+    pub(crate) run: Option<&'a String>,
+    /// The name of a phase, of a skill or of a task.
+    pub(crate) name: Option<&'a String>,
     /// The name of a task.
-    pub(super) task: Option<&'a String>,
+    pub(crate) task: Option<&'a String>,
 }
 
 impl About<'_> {
@@ -29,11 +38,8 @@ impl About<'_> {
         let phase = |name: &String| list(run, "way").any(|one| text(one, "phase") == name);
         let elements = || run.get("plan").into_iter().flat_map(|plan| list(plan, "elements"));
         let task = |id: &String| elements().any(|one| text(one, "id").eq_ignore_ascii_case(id));
-        let either = |name: &String| text(run, "skill") == name || phase(name);
-        self.run.is_none_or(named)
-            && self.phase.is_none_or(phase)
-            && self.name.is_none_or(either)
-            && self.task.is_none_or(task)
+        let any = |name: &String| text(run, "skill") == name || phase(name) || task(name);
+        self.run.is_none_or(named) && self.name.is_none_or(any) && self.task.is_none_or(task)
     }
 
     /// The session that the command goes through; `None`: to the project.
@@ -48,6 +54,7 @@ impl About<'_> {
             [one] => Ok(through(one)),
             // The answer says what there is.
             [] => Ok(found.places().find_map(through)),
+            [last, ..] if self.run.or(self.name).or(self.task).is_none() => Ok(through(last)),
             several => {
                 let ids: Vec<&str> = several.iter().filter_map(|one| one.id()).collect();
                 Err(Failure::new(format!("runs of several sessions may be meant: {}", ids.join(", ")))
@@ -62,13 +69,13 @@ impl About<'_> {
 /// # Errors
 ///
 /// As for [`give`].
-pub(super) fn order(
+pub(crate) fn order(
     context: &Context,
     about: About<'_>,
     name: &str,
     mut args: Map<String, Value>,
 ) -> Result<Value, Failure> {
-    for (key, value) in [("run", about.run), ("phase", about.phase), ("name", about.name), ("id", about.task)] {
+    for (key, value) in [("run", about.run), ("name", about.name), ("id", about.task)] {
         args.extend(value.map(|value| (key.to_string(), Value::from(value.clone()))));
     }
     let session = match about.session {
@@ -82,7 +89,7 @@ pub(super) fn order(
 }
 
 /// The name of the person, as the environment has it.
-pub(super) fn who() -> Option<(String, Value)> {
+pub(crate) fn who() -> Option<(String, Value)> {
     let names = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| std::env::var(name).ok());
     let name = names.into_iter().find(|name| !name.is_empty())?;
     Some(("who".to_string(), Value::from(name)))

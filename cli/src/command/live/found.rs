@@ -13,24 +13,24 @@ use crate::exit::Exit;
 use crate::output::Failure;
 
 /// What there is in a project.
-pub(super) struct Found {
-    pub(super) runtime: Runtime,
-    pub(super) project: Project,
+pub(crate) struct Found {
+    pub(crate) runtime: Runtime,
+    pub(crate) project: Project,
     /// The runs of the project, with what waits for a person in them.
-    pub(super) shared: Seen,
+    pub(crate) shared: Seen,
     /// The sessions that go on and have runs of their own, the one that was active last first.
-    pub(super) sessions: Vec<Seen>,
+    pub(crate) sessions: Vec<Seen>,
     /// Why sessions cannot be read, which may have runs.
-    pub(super) damaged: Vec<Problem>,
+    pub(crate) damaged: Vec<Problem>,
 }
 
 /// The runs that judge in a session; or the runs of the project, as a session sees them.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The session; `None`: none goes on.
-    pub(super) session: Option<SessionInfo>,
-    pub(super) runs: Vec<Value>,
+    pub(crate) session: Option<SessionInfo>,
+    pub(crate) runs: Vec<Value>,
     /// What waits for a person's approval.
-    pub(super) waiting: Vec<Value>,
+    pub(crate) waiting: Vec<Value>,
 }
 
 /// Looks.
@@ -38,7 +38,7 @@ pub(super) struct Seen {
 /// # Errors
 ///
 /// The session is not known, or the state cannot be read.
-pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Found, Failure> {
+pub(crate) fn found(context: &Context, session: Option<&String>) -> Result<Found, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Sessions { mut known, damaged, .. } = sessions(&project)?;
@@ -90,12 +90,12 @@ impl Seen {
     }
 
     /// The id of the session.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         self.session.as_ref().map(|session| session.id.as_str())
     }
 
     /// The runs that are part of no other, the one that began first at the front.
-    pub(super) fn roots(&self) -> impl Iterator<Item = &Value> {
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Value> {
         self.runs.iter().rev().filter(|run| !self.has(run.get("part_of")))
     }
 
@@ -104,7 +104,7 @@ impl Seen {
     }
 
     /// What waits for a person in a run and in its parts.
-    pub(super) fn waiting_in<'s>(&'s self, root: &'s Value) -> impl Iterator<Item = &'s Value> {
+    pub(crate) fn waiting_in<'s>(&'s self, root: &'s Value) -> impl Iterator<Item = &'s Value> {
         self.waiting.iter().filter(move |waits| {
             let mut at = self.runs.iter().find(|run| run.get("run") == waits.get("run"));
             // No tree is deeper than there are runs.
@@ -120,14 +120,14 @@ impl Seen {
     }
 
     /// The live runs that are part of another one.
-    pub(super) fn parts<'s>(&'s self, of: &'s Value) -> impl Iterator<Item = &'s Value> {
+    pub(crate) fn parts<'s>(&'s self, of: &'s Value) -> impl Iterator<Item = &'s Value> {
         self.runs.iter().rev().filter(move |run| run.get("part_of").is_some() && run.get("part_of") == of.get("run"))
     }
 }
 
 impl Found {
     /// Every place that has runs: the project first.
-    pub(super) fn places(&self) -> impl Iterator<Item = &Seen> {
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Seen> {
         std::iter::once(&self.shared).chain(&self.sessions)
     }
 
@@ -136,14 +136,14 @@ impl Found {
     /// # Errors
     ///
     /// There is none, or there are several.
-    pub(super) fn run(&self, id: Option<&String>, fits: &Fits<'_>) -> Result<&Value, Failure> {
+    pub(crate) fn run(&self, id: Option<&String>, fits: &Fits<'_>) -> Result<&Value, Failure> {
         let is_it = |run: &&Value| id.is_none_or(|id| text(run, "run") == id) && (id.is_some() || (fits.test)(run));
         let at = |seen: &&Seen| seen.runs.iter().any(|run| is_it(&run));
         let Some(seen) = self.places().find(at) else {
             let exit = if id.is_some() { Exit::Failed } else { Exit::No };
             let named = id.map(|id| format!("no run `{id}` is live")).unwrap_or_else(|| fits.none.to_string());
             return Err(
-                Failure { exit, ..Failure::new(named) }.with_help("`phasegate workflow status` shows the live runs")
+                Failure { exit, ..Failure::new(named) }.with_help("`phasegate status runs` shows the live runs")
             );
         };
         let all: Vec<&Value> = seen.runs.iter().filter(is_it).collect();
@@ -162,7 +162,7 @@ impl Found {
     /// # Errors
     ///
     /// Its config is gone.
-    pub(super) fn skill_of(&self, run: &Value) -> Result<Skill, Failure> {
+    pub(crate) fn skill_of(&self, run: &Value) -> Result<Skill, Failure> {
         let id = text(run, "run");
         let state = |seen: &Seen| seen.session.as_ref().map(|session| session.state.clone());
         let holds = |seen: &&Seen| seen.runs.iter().any(|one| text(one, "run") == id);
@@ -181,7 +181,7 @@ impl Found {
     /// # Errors
     ///
     /// They cannot be read.
-    pub(super) fn policy(&self) -> Result<Policy, Failure> {
+    pub(crate) fn policy(&self) -> Result<Policy, Failure> {
         Ok(match self.runtime.current(&self.project)? {
             Current::Ready(ready) => ready.policy,
             Current::Unguarded | Current::Invalid { .. } => Policy::default(),
@@ -190,18 +190,18 @@ impl Found {
 }
 
 /// Which run is meant where none is named.
-pub(super) struct Fits<'a> {
-    pub(super) test: &'a dyn Fn(&Value) -> bool,
+pub(crate) struct Fits<'a> {
+    pub(crate) test: &'a dyn Fn(&Value) -> bool,
     /// What is said where none fits.
-    pub(super) none: &'a str,
+    pub(crate) none: &'a str,
 }
 
 /// A text of an object; empty where there is none.
-pub(super) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+pub(crate) fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A list of an object.
-pub(super) fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+pub(crate) fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }

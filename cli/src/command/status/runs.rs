@@ -1,30 +1,23 @@
-//! `phasegate workflow status`: where each live run stands, and how it came there.
+//! `phasegate status runs`: where each live run stands, and how it came there.
 
 use owo_colors::OwoColorize as _;
 use serde_json::{Value, json};
 
-use super::found::{Found, Seen, found, list, text};
-use super::tasks;
-use crate::command::status::{end_of, words};
+use super::found::words;
+use super::text::end_of;
+use super::waves::waves;
+use crate::command::live::found::{Found, Seen, found, list, text};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Failure, Output};
-
-/// The arguments of `phasegate workflow status`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// What this session sees; default: all that is live in the project
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-}
 
 /// Shows each run. The answer is no where none is live.
 ///
 /// # Errors
 ///
 /// The session is not known, or the state cannot be read.
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let found = found(context, args.session.as_ref())?;
+pub(super) fn run(session: Option<&String>, context: &Context) -> Result<Exit, Failure> {
+    let found = found(context, session)?;
     let exit = if found.places().all(|seen| seen.runs.is_empty()) { Exit::No } else { Exit::Done };
     if context.out.json {
         context.out.value(&as_json(&found));
@@ -39,7 +32,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     if exit == Exit::No {
         context.out.line("no run is live: nothing is judged but the rules of the project");
-        context.out.line("`phasegate workflow start NAME` begins one for the project");
+        context.out.line("`phasegate start NAME` begins one for the project");
         return Ok(exit);
     }
     place(context.out, &found.shared);
@@ -86,7 +79,7 @@ fn tree(out: Output, seen: &Seen, run: &Value, margin: &str) {
     way(out, run, &inner);
     if let Some(plan) = run.get("plan") {
         out.line(format_args!("{inner}tasks of {}", text(plan, "path")));
-        tasks::waves(out, plan, &format!("{inner}  "));
+        waves(out, plan, &format!("{inner}  "));
     }
     for part in seen.parts(run) {
         // The tasks say where the runs of a plan stand.

@@ -1,47 +1,30 @@
-//! `phasegate workflow graph`: the phases of a skill and the ways between them, as Mermaid.
+//! `phasegate status graph`: the phases of a skill and the ways between them, as Mermaid.
 
 mod children;
 mod mermaid;
 mod model;
 mod words;
 
-use std::path::PathBuf;
-
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped};
 use phasegate_core::policy::Skill;
 use serde_json::{Value, json};
 
-use super::found::{Fits, Found, found};
+use crate::command::live::found::{Fits, Found, found, text};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 use model::Graph;
-
-/// The arguments of `phasegate workflow graph`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// Draw this skill of the project, or shipped with the program, whether it is live or not
-    #[arg(long, value_name = "NAME", conflicts_with = "run")]
-    skill: Option<String>,
-    /// Draw the skill of this run; default: of the only live run that is part of no other
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    /// Write the drawing to this file
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
-}
 
 /// Draws.
 ///
 /// # Errors
 ///
 /// There is no such skill or run, or the file cannot be written.
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub(super) fn run(name: Option<&String>, run: Option<&String>, context: &Context) -> Result<Exit, Failure> {
     let found = found(context, None)?;
-    let graph = match &args.skill {
+    let graph = match name {
         Some(name) => {
-            let live =
-                found.places().flat_map(|seen| seen.roots()).find(|run| super::found::text(run, "skill_name") == name);
+            let live = found.places().flat_map(|seen| seen.roots()).find(|run| text(run, "skill_name") == name);
             match live {
                 Some(run) => of_run(&found, run)?,
                 None => Graph::of(&named(&found, name)?, None, &[]),
@@ -50,23 +33,15 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         None => {
             let roots: Vec<Value> = found.places().flat_map(|seen| seen.roots().cloned()).collect();
             let is_root = |run: &Value| roots.iter().any(|root| root.get("run") == run.get("run"));
-            let none = "no run is live: `--skill NAME` draws a skill without one";
-            of_run(&found, found.run(args.run.as_ref(), &Fits { test: &is_root, none })?)?
+            let none = "no run is live: the name of a skill draws it without one";
+            of_run(&found, found.run(run, &Fits { test: &is_root, none })?)?
         }
     };
     let drawing = mermaid::drawn(&graph);
-    match &args.output {
-        Some(path) => {
-            let wrong = |error| Failure::new(format!("`{}` cannot be written: {error}", path.display()));
-            std::fs::write(path, drawing).map_err(wrong)?;
-            if context.out.json {
-                context.out.value(&json!({"written": path.display().to_string()}));
-            } else {
-                context.out.line(format_args!("{} has the phases of {}", path.display(), graph.name));
-            }
-        }
-        None if context.out.json => context.out.value(&json!({"skill": graph.name, "drawing": drawing})),
-        None => context.out.line(drawing.trim_end()),
+    if context.out.json {
+        context.out.value(&json!({"skill": graph.name, "drawing": drawing}));
+    } else {
+        context.out.line(drawing.trim_end());
     }
     Ok(Exit::Done)
 }

@@ -1,34 +1,26 @@
-//! `phasegate skill status`: the runs of each session, live and ended.
+//! `phasegate status history`: the runs of each session, live and ended.
+
+pub(crate) mod execution;
 
 use owo_colors::OwoColorize as _;
 use serde_json::Value;
 
-use super::execution::state;
-use super::runs::Runs;
+use self::execution::state;
+use crate::command::live::roots::Roots;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
-
-/// The arguments of `phasegate skill status`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    /// The skill; default: every one
-    skill: Option<String>,
-    /// Only this session
-    #[arg(long, value_name = "ID")]
-    session: Option<String>,
-}
 
 /// Shows each run: with `--json` as `SkillExecutionState`, one a line. The answer is no where there is none.
 ///
 /// # Errors
 ///
 /// The session is not known, or a journal cannot be read.
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let found = Runs::found(context, args.session.as_ref())?;
+pub(super) fn run(name: Option<&String>, session: Option<&String>, context: &Context) -> Result<Exit, Failure> {
+    let found = Roots::found(context, session)?;
     let mut roots = found.roots();
-    roots.retain(|root| args.skill.as_ref().is_none_or(|skill| root.run.skill == *skill));
-    if let Some(skill) = args.skill.as_ref().filter(|_| roots.is_empty()) {
+    roots.retain(|root| name.is_none_or(|skill| root.run.skill == *skill));
+    if let Some(skill) = name.filter(|_| roots.is_empty()) {
         return Err(found.none(Some(skill.as_str())));
     }
     for root in &roots {
@@ -42,7 +34,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         print(context, &state, &root.run.id, &order);
     }
     if roots.is_empty() && !context.out.json {
-        context.out.line("no session has had a run; `phasegate skill start NAME` begins one");
+        context.out.line("no session has had a run; `phasegate start NAME` begins one");
     }
     Ok(if roots.is_empty() { Exit::No } else { Exit::Done })
 }

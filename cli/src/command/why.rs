@@ -1,39 +1,55 @@
-//! `phasegate audit why SEQ`: a record, decided again, with what led to it.
+//! `phasegate why [CALL]`: the last denial, or a record decided again, with what led to it.
+
+use std::ops::ControlFlow;
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::Code;
-use phasegate_core::Decision;
 use phasegate_core::decide::Line;
 use phasegate_core::decision::Gate;
+use phasegate_core::{Code, Decision, Effect};
 use phasegate_runtime::audit::again::{Again, Opinion};
+use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::timestamp::timestamp;
+use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
-use super::{event, session};
+use super::audit::{event, session};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, to_a_person};
 
-/// The arguments of `phasegate audit why`.
+/// The arguments of `phasegate why`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The number of the record, as `phasegate audit show` prints it
-    pub seq: u64,
+    /// The id of a call, or the number of a record as `phasegate audit show` prints it; default: the last denial, in short
+    pub call: Option<String>,
     /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
 }
 
-/// Explains the record. Exits 1 if deciding it again gives something else than what was recorded, in more than its words.
+/// Explains the last denial; or decides a record again and explains the result. Exits 1 if nothing was denied, or if deciding
+/// it again gives something else than what was recorded, in more than its words.
 ///
 /// # Errors
 ///
 /// The session or the record is not known, or a journal cannot be read.
-pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let session = session::named(&project, args.session.as_ref())?;
-    let again = runtime.again(&project, &session, args.seq).map_err(|problem| match problem.code {
+    let Some(call) = &args.call else { return last_denial(context, &runtime, &project, &session) };
+    let seq = match call.parse() {
+        Ok(seq) => seq,
+        Err(_) => {
+            let is_it = |past: &Past| past.event.get("id").and_then(Value::as_str) == Some(call.as_str());
+            let found = last(&runtime, &project, &session, is_it)?.map(|past| past.seq);
+            found.ok_or_else(|| {
+                Failure::new(format!("session {session} has no call `{call}`"))
+                    .with_help("`phasegate audit show` lists the records")
+            })?
+        }
+    };
+    let again = runtime.again(&project, &session, seq).map_err(|problem| match problem.code {
         Code::CommandInvalid => Failure::from(problem).with_help("`phasegate audit show` lists the records"),
         _ => problem.into(),
     })?;
@@ -44,6 +60,68 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let same = again.outcome.as_ref().map_or(true, |outcome| outcome.differs.iter().all(|what| *what == "text"));
     Ok(if same { Exit::Done } else { Exit::No })
+}
+
+/// The last record of a session that is meant.
+fn last(
+    runtime: &Runtime,
+    project: &Project,
+    session: &str,
+    is_meant: impl Fn(&Past) -> bool,
+) -> Result<Option<Past>, Failure> {
+    let mut found = None;
+    walk(&runtime.policies, project, session, |past| {
+        if is_meant(&past) {
+            found = Some(past);
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// What was denied last, why, what the agent has to do, and what a person can type.
+fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session: &str) -> Result<Exit, Failure> {
+    let denied = |past: &Past| past.decision.as_ref().is_some_and(|one| one.effect == Effect::Deny);
+    let found = last(runtime, project, session, denied)?;
+    let Some((past, decision)) = found.as_ref().and_then(|past| Some((past, past.decision.as_ref()?))) else {
+        let nothing = format!("nothing was denied in session {session}");
+        return Err(
+            Failure { exit: Exit::No, ..Failure::new(nothing) }.with_help("`phasegate status` lists the sessions")
+        );
+    };
+    let (out, ways) = (context.out, ways_out(decision));
+    if out.json {
+        out.value(&json!({
+            "session": session, "seq": past.seq, "time": timestamp(past.time), "event": past.event,
+            "decision": decision, "ways_out": ways,
+        }));
+        return Ok(Exit::Done);
+    }
+    let row = |label: &str, text: &str| out.line(format_args!("  {} {text}", format!("{label}:").cyan()));
+    out.line(format_args!("{} in session {}, {}", event::words(past).bold(), session, timestamp(past.time)));
+    let code = decision.code.map(|code| format!(" [{code}]")).unwrap_or_default();
+    row("why", &format!("{}{code}", decision.reason));
+    if !decision.recovery.is_empty() {
+        row("to do", &to_a_person(&decision.recovery));
+    }
+    ways.iter().for_each(|way| row("you", way));
+    row("more", &format!("`phasegate why {}` says which line decided", past.seq));
+    Ok(Exit::Done)
+}
+
+/// What a person can type besides what the remedy names, from the smallest.
+fn ways_out(decision: &Decision) -> &'static [&'static str] {
+    const ALL: [&str; 4] = [
+        "`phasegate allow` lets this call pass once",
+        "`phasegate skip` leaves the phase, done or not",
+        "`phasegate mode warn` has the run tell, and deny nothing",
+        "`phasegate end` ends the run",
+    ];
+    match decision.gate {
+        Some(Gate::Phase) => &ALL,
+        Some(Gate::Rules) => ALL.get(..1).unwrap_or_default(),
+        _ => &[],
+    }
 }
 
 fn print(context: &Context, session: &str, again: &Again) {

@@ -6,7 +6,7 @@ use phasegate_core::policy::{ChildRun, Phase, Skill};
 use serde_json::Value;
 
 use super::words::{State, note};
-use crate::command::workflow::found::{list, text};
+use crate::command::live::found::{list, text};
 
 /// The runs that a phase consists of, in rows: those of a row go on at once, or each after the one before.
 pub(super) struct Group {

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use phasegate_core::policy::Skill;
 use phasegate_core::state::{Run, Status};
 use phasegate_core::steps::{self, Step, StepState, is_meant};
 use phasegate_core::{FactKey, FactValue, Facts};
@@ -23,23 +22,23 @@ const STALE_AFTER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const STALLED_AFTER: Duration = Duration::from_secs(30 * 60);
 
 /// A plan.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// Its path, relative to the project.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The name of its artifact, which is the name of its approval.
-    pub(super) artifact: String,
+    pub(crate) artifact: String,
     /// What became of it: `draft`, `proposed`, `rejected`, `executing`, `stalled`, `failed`, `completed` or `cancelled`.
-    pub(super) status: &'static str,
+    pub(crate) status: &'static str,
     /// The first digits of the digest of its content: another content is another version.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// Whether nobody answered it for a month.
-    pub(super) stale: bool,
+    pub(crate) stale: bool,
     /// The session that proposed it or carries it out.
-    pub(super) session: Option<String>,
+    pub(crate) session: Option<String>,
     /// Its steps, or why it cannot be carried out: each fault.
-    pub(super) steps: Result<Vec<Step>, Vec<String>>,
+    pub(crate) steps: Result<Vec<Step>, Vec<String>>,
     /// Whether the file is another one than the plan that is carried out.
-    pub(super) changed: bool,
+    pub(crate) changed: bool,
 }
 
 /// A file as the source of the fact tells it.
@@ -92,26 +91,13 @@ fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     value.get(key).and_then(Value::as_str)
 }
 
-/// The skills of the project that carry out plans.
-///
-/// # Errors
-///
-/// The configs cannot be read.
-pub(super) fn skills(context: &Context) -> Result<Vec<String>, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
-    let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
-    let carries = |skill: &&Skill| skill.phases.iter().any(|phase| phase.steps.is_some());
-    Ok(ready.policy.skills.iter().filter(carries).map(|skill| skill.name.clone()).collect())
-}
-
 /// The plans that a person means by this path, else all, by path. The steps of one that waits are tried as calls, and those of
 /// the only one that is meant.
 ///
 /// # Errors
 ///
 /// The project, its journals or its plans cannot be read.
-pub(super) fn all(context: &Context, named: Option<&str>) -> Result<Vec<Plan>, Failure> {
+pub(crate) fn all(context: &Context, named: Option<&str>) -> Result<Vec<Plan>, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
@@ -267,7 +253,7 @@ fn executing(one: &Follows<'_>) -> &'static str {
 }
 
 /// What became of a step, in a word.
-pub(super) fn word(state: StepState) -> &'static str {
+pub(crate) fn word(state: StepState) -> &'static str {
     match state {
         StepState::Open => "open",
         StepState::Begun => "begun",

@@ -14,27 +14,27 @@ use crate::exit::Exit;
 use crate::output::Failure;
 
 /// What there is in a project.
-pub(super) struct Runs {
-    pub(super) runtime: Runtime,
-    pub(super) project: Project,
+pub(crate) struct Roots {
+    pub(crate) runtime: Runtime,
+    pub(crate) project: Project,
     /// The sessions, those that go on and were active last first.
-    pub(super) sessions: Vec<SessionInfo>,
+    pub(crate) sessions: Vec<SessionInfo>,
 }
 
 /// A run that is part of no other, and the session that shows it.
 #[derive(Clone, Copy)]
-pub(super) struct Root<'a> {
-    pub(super) session: &'a SessionInfo,
-    pub(super) run: &'a Run,
+pub(crate) struct Root<'a> {
+    pub(crate) session: &'a SessionInfo,
+    pub(crate) run: &'a Run,
 }
 
-impl Runs {
+impl Roots {
     /// Looks.
     ///
     /// # Errors
     ///
     /// The session is not known, or the journals cannot be listed.
-    pub(super) fn found(context: &Context, session: Option<&String>) -> Result<Self, Failure> {
+    pub(crate) fn found(context: &Context, session: Option<&String>) -> Result<Self, Failure> {
         let runtime = context.runtime()?;
         let project = context.find_project(&runtime)?;
         let mut known = sessions(&project)?.known;
@@ -49,7 +49,7 @@ impl Runs {
     }
 
     /// Every root run, of each session the one that began last first. One of the project stands with the first session.
-    pub(super) fn roots(&self) -> Vec<Root<'_>> {
+    pub(crate) fn roots(&self) -> Vec<Root<'_>> {
         let mut roots: Vec<Root<'_>> = Vec::new();
         for session in &self.sessions {
             let all = session.state.session.runs.iter().rev().chain(session.state.project.runs.iter().rev());
@@ -68,7 +68,7 @@ impl Runs {
     /// # Errors
     ///
     /// There is none.
-    pub(super) fn root(&self, skill: Option<&String>) -> Result<Root<'_>, Failure> {
+    pub(crate) fn root(&self, skill: Option<&String>) -> Result<Root<'_>, Failure> {
         let roots = self.roots();
         let fits = |root: &&Root<'_>| skill.is_none_or(|skill| root.run.skill == *skill);
         let is_live = |root: &&Root<'_>| root.run.status == Status::Active;
@@ -83,7 +83,7 @@ impl Runs {
     }
 
     /// That there is no run of this skill, or no such skill.
-    pub(super) fn none(&self, skill: Option<&str>) -> Failure {
+    pub(crate) fn none(&self, skill: Option<&str>) -> Failure {
         let known = skill.is_none_or(|skill| {
             let applies = || match self.runtime.current(&self.project) {
                 Ok(Current::Ready(ready)) => ready.policy.skill(skill).is_some(),
@@ -99,16 +99,16 @@ impl Runs {
         }
         let named = skill.map(|skill| format!(" of `{skill}`")).unwrap_or_default();
         Failure { exit: Exit::No, ..Failure::new(format!("no session has had a run{named}")) }
-            .with_help("`phasegate skill start NAME` begins one in a session")
+            .with_help("`phasegate start NAME` begins one")
     }
 
     /// The skill that a run follows, with its values; `None` if it is no longer stored.
-    pub(super) fn skill(&self, run: &Run) -> Option<Skill> {
+    pub(crate) fn skill(&self, run: &Run) -> Option<Skill> {
         self.runtime.policies.skill(&run.version)
     }
 
     /// What is known of a live run besides its state: the answer of `runs`.
-    pub(super) fn answer(&self, root: Root<'_>) -> Option<Value> {
+    pub(crate) fn answer(&self, root: Root<'_>) -> Option<Value> {
         let runs = self.runtime.runs(&self.project, Some(root.session)).ok()?;
         let is_it = |run: &&Value| run.get("run").and_then(Value::as_str) == Some(root.run.id.as_str());
         runs.as_array()?.iter().find(is_it).cloned()
@@ -117,7 +117,7 @@ impl Runs {
 
 impl<'a> Root<'a> {
     /// The runs that a run's phases consist of or consisted of, in the order in which they began.
-    pub(super) fn parts(self, of: &'a Run) -> impl Iterator<Item = &'a Run> {
+    pub(crate) fn parts(self, of: &'a Run) -> impl Iterator<Item = &'a Run> {
         let all = self.session.state.project.runs.iter().chain(&self.session.state.session.runs);
         all.filter(move |run| run.parent.as_ref() == Some(&of.id))
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::children::{Group, group};
 use super::words::{State, note, shortened};
-use crate::command::workflow::found::{list, text};
+use crate::command::live::found::{list, text};
 
 /// The most characters of a condition beside a way.
 const MAX_WAY_CHARS: usize = 56;
