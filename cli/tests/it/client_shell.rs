@@ -247,6 +247,32 @@ fn no_line_changes_what_settings_start_or_the_guard_in_a_project_that_is_the_hom
     assert_eq!(fs::read_to_string(world.root().join("src/free.py")).unwrap(), "x\n");
 }
 
+/// The agent is told to put back what a call changed against the rules: the guard's program writes its state then.
+#[test]
+fn a_line_that_is_the_guards_own_program_alone_runs_as_without_a_guard() {
+    let skill = "
+skill: keep
+start: [session]
+unlisted: allow
+forbidden: [{writes: kept.txt}]
+phases:
+  work: {do: work}
+";
+    let Some(world) = world_of("", skill) else { return };
+    let line = "sh change.txt";
+    world.write("change.txt", "echo evil > kept.txt\n");
+    world.write("kept.txt", "good\n");
+    world.call("s", "c0", "Read", json!({"file_path": "kept.txt"}));
+    assert_eq!(asked(&world, "c1", line), Reply::Silent);
+    run(&world, &envelope(line));
+    world.ok("s", "c1", "Bash", json!({"command": line}));
+    assert!(matches!(asked(&world, "c2", "sh other.txt"), Reply::Denied(why) if why.contains("phasegate restore")));
+    assert_eq!(asked(&world, "c3", "phasegate restore"), Reply::Silent);
+    let output = run(&world, &envelope("phasegate restore"));
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(fs::read_to_string(world.root().join("kept.txt")).unwrap(), "good\n");
+}
+
 #[test]
 fn no_program_of_a_line_speaks_to_its_client_as_a_person_does() {
     let Some(world) = world_of("", BUILD) else { return };

@@ -23,7 +23,7 @@ use crate::meant::{self, Named, Words, not_active, target, to_end};
 use crate::observe;
 use crate::permitting;
 use crate::pins::MANAGE;
-use crate::policy::{LeaveSkill, Mode, Policy, Scope, Start};
+use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill, Start};
 use crate::question;
 use crate::reach;
 use crate::registering::{self, Registrar};
@@ -382,6 +382,11 @@ pub(crate) fn deactivate(
     let whole = Some(tree::root(state, run)).filter(|root| root.id != id).map(|root| root.skill.clone());
     end(draft, &id, if done { Status::Finished } else { Status::Left }, by);
     draft.announce(&id);
+    let alone = policy.skill(&skill).is_some_and(Skill::starts_by_itself);
+    if by == By::Human && alone && !lifted {
+        // Nor does it begin again by itself.
+        draft.change(Change::SkillNotInForce { skill: skill.clone(), scope: Scope::Session });
+    }
     // The agent gets the answer of the original.
     Ok(match (by, whole) {
         (By::Human, None) => json!({"status": "deactivated", "skill": skill}),

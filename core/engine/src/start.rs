@@ -33,7 +33,9 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
     }
     mode_left(policy, draft);
     for skill in &policy.skills {
-        let mut reasons = skill.start.iter().filter(|start| is_asked(start, skill, draft, event));
+        let over = is_over_for_good(draft.state(), skill);
+        let counts = |start: &&Start| !over || matches!(start, Start::Prompt(_) | Start::PermissionMode(_));
+        let mut reasons = skill.start.iter().filter(counts).filter(|start| is_asked(start, skill, draft, event));
         match (reasons.next(), live(draft.state(), skill)) {
             (Some(reason), None) => begin(draft, skill, reason, By::Platform),
             (Some(Start::Prompt(_)), Some(run)) => draft.note_under_way(&run),
@@ -143,7 +145,7 @@ pub(crate) fn by_call(
     for skill in &policy.skills {
         let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
         // Nothing gives the values of inputs; `unbegun` is the answer to such a call.
-        if !before || !skill.inputs.is_empty() {
+        if !before || !skill.inputs.is_empty() || is_over_for_good(draft.state(), skill) {
             continue;
         }
         let live = live(draft.state(), skill);
@@ -174,6 +176,11 @@ pub(crate) fn unbegun<'p>(policy: &'p Policy, state: &State, call: &Call, caller
     };
     let mut waiting = policy.skills.iter().filter(|skill| !skill.inputs.is_empty() && skill.starts_by_itself());
     waiting.find(|skill| asks(skill) && live(state, skill).is_none() && !reach::is_part(policy, state, &skill.name))
+}
+
+/// Whether a person ended the skill: for the rest of the session it begins only where somebody asks for it by its name.
+fn is_over_for_good(state: &State, skill: &Skill) -> bool {
+    state.session.in_force.get(&skill.name) == Some(&None)
 }
 
 /// The live root run of the skill.

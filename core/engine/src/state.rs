@@ -83,8 +83,8 @@ pub struct Session {
     pub runs_begun: u64,
     /// The runs of session scope, oldest first: the live ones, and ended ones up to [`KEPT`].
     pub runs: Runs,
-    /// The skills that a person put in force for this session; `None`: one that is in force for the project, and that a
-    /// person ended for this session.
+    /// The skills that a person put in force for this session; `None`: one that is in force for the project or begins by itself,
+    /// and that a person ended for this session.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_force: BTreeMap<String, Option<Mode>>,
     /// Calls that have not ended, oldest first.

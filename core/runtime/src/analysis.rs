@@ -79,7 +79,7 @@ pub(crate) fn tell_content(event: &mut Event, root: &Path, is_asked: &dyn Fn() -
         && is_asked()
     {
         let file = path.resolved.as_ref().map(|resolved| root.join(resolved));
-        path.becomes = new_content::of(input, || new_content::text(&file?)).map(Box::new);
+        path.becomes = new_content::of(&path.written, input, || new_content::text(&file?)).map(Box::new);
     }
 }
 

@@ -23,9 +23,9 @@ const EDITS: &str = "edits";
 const ALL: [&str; 2] = ["replace_all", "replaceAll"];
 
 /// What a call makes of a file, whose text is looked up where that is asked for; `None`: its arguments say nothing of that.
-pub(crate) fn of(input: &Value, before: impl FnOnce() -> Option<String>) -> Option<NewContent> {
+pub(crate) fn of(path: &str, input: &Value, before: impl FnOnce() -> Option<String>) -> Option<NewContent> {
     if let Some(text) = input.get(CONTENT).and_then(Value::as_str) {
-        let adds_none = before().is_some_and(|before| added_code::none(&before, text));
+        let adds_none = before().is_some_and(|before| added_code::none(path, &before, text));
         return Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None, adds_none });
     }
     let edits = input.get(EDITS).and_then(Value::as_array);
@@ -34,7 +34,7 @@ pub(crate) fn of(input: &Value, before: impl FnOnce() -> Option<String>) -> Opti
         return None;
     }
     let unknown = NewContent { sha256: String::new(), made_from: Some(String::new()), adds_none: false };
-    Some(before().and_then(|before| made(edits, &before)).unwrap_or(unknown))
+    Some(before().and_then(|before| made(path, edits, &before)).unwrap_or(unknown))
 }
 
 /// The text of a file, unless it is too large.
@@ -43,11 +43,11 @@ pub(super) fn text(file: &Path) -> Option<String> {
     if data.len() > MAX_BYTES { None } else { bounds::read(file, MAX_FILE_BYTES).ok() }
 }
 
-fn made(edits: &[Value], before: &str) -> Option<NewContent> {
+fn made(path: &str, edits: &[Value], before: &str) -> Option<NewContent> {
     let mut edits = edits.iter();
     let after = edits.try_fold(Cow::Borrowed(before), |text, edit| replaced(&text, edit).map(Cow::Owned))?;
     let made_from = Some(sha256_hex(before.as_bytes()));
-    let adds_none = added_code::none(before, &after);
+    let adds_none = added_code::none(path, before, &after);
     Some(NewContent { sha256: sha256_hex(after.as_bytes()), made_from, adds_none })
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     /// What the call makes of a file that holds `before`.
     fn made(before: &str, input: &Value) -> Option<String> {
-        super::of(input, || Some(before.to_owned())).map(|new| new.sha256)
+        super::of("a.txt", input, || Some(before.to_owned())).map(|new| new.sha256)
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{ClientShell, PROGRAM, Problem};
+use phasegate_adapter::{ClientShell, Problem};
 use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::{Outcome as End, PermissionOutcome};
@@ -23,6 +23,8 @@ use crate::snapshot::{NotKept, SessionChange};
 
 /// The level at which a held line sees everything in its place.
 const LAYERED: &str = "overlay";
+/// The name of this program, as an agent types it.
+const GUARD: &str = "phasegate";
 /// The client's own mode in which nothing is changed.
 const PLAN_MODE: &str = "plan";
 /// The most entries of a folder in which links are looked for.
@@ -244,7 +246,8 @@ impl Driver<'_> {
                 && command.redirections.iter().all(is_seen)
         };
         let own = |name: &str| {
-            name == PROGRAM && std::env::current_exe().is_ok_and(|own| found(name) == own.canonicalize().ok())
+            let is_named = name == GUARD || name.starts_with('/') && Path::new(name).ends_with(GUARD);
+            is_named && std::env::current_exe().is_ok_and(|own| found(name) == own.canonicalize().ok())
         };
         let client = |name: &str| {
             let asks = own_file(clients).and_then(|file| file.canonicalize().ok());
