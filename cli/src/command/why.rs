@@ -8,11 +8,14 @@ use phasegate_core::decision::Gate;
 use phasegate_core::{Code, Decision, Effect};
 use phasegate_runtime::audit::again::{Again, Opinion};
 use phasegate_runtime::audit::history::{Past, walk};
+use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::sessions::sessions;
 use phasegate_runtime::timestamp::timestamp;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Value, json};
 
 use super::audit::{event, session};
+use super::status::words;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Failure, to_a_person};
@@ -81,7 +84,8 @@ fn last(
 
 /// What was denied last, why, what the agent has to do, and what a person can type.
 fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session: &str) -> Result<Exit, Failure> {
-    let denied = |past: &Past| past.decision.as_ref().is_some_and(|one| one.effect == Effect::Deny);
+    let of_agent = |past: &Past| past.event.get("event").and_then(Value::as_str) != Some("command");
+    let denied = |past: &Past| of_agent(past) && past.decision.as_ref().is_some_and(|one| one.effect == Effect::Deny);
     let found = last(runtime, project, session, denied)?;
     let Some((past, decision)) = found.as_ref().and_then(|past| Some((past, past.decision.as_ref()?))) else {
         let nothing = format!("nothing was denied in session {session}");
@@ -89,7 +93,14 @@ fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session:
             Failure { exit: Exit::No, ..Failure::new(nothing) }.with_help("`phasegate status` lists the sessions")
         );
     };
-    let (out, ways) = (context.out, ways_out(decision));
+    let known = sessions(project)?.known.into_iter().find(|known| known.id == *session);
+    let approvals = runtime.approvals(project, known.as_ref())?;
+    let waiting = words(approvals.get("waiting"));
+    let several = match (runtime.current(project)?, &decision.skill) {
+        (Current::Ready(ready), Some(name)) => ready.policy.skill(name).is_some_and(|skill| skill.phases.len() > 1),
+        _ => true,
+    };
+    let (out, ways) = (context.out, ways_out(decision, &waiting, several));
     if out.json {
         out.value(&json!({
             "session": session, "seq": past.seq, "time": timestamp(past.time), "event": past.event,
@@ -109,19 +120,21 @@ fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session:
     Ok(Exit::Done)
 }
 
-/// What a person can type besides what the remedy names, from the smallest.
-fn ways_out(decision: &Decision) -> &'static [&'static str] {
+/// What a person can type, from the smallest: what waits for an approval, then what lifts the denial.
+fn ways_out(decision: &Decision, waiting: &[&str], several_phases: bool) -> Vec<String> {
     const ALL: [&str; 4] = [
         "`phasegate allow` lets this call pass once",
         "`phasegate skip` leaves the phase, done or not",
         "`phasegate mode warn` has the run tell, and deny nothing",
         "`phasegate end` ends the run",
     ];
-    match decision.gate {
-        Some(Gate::Phase) => &ALL,
-        Some(Gate::Rules) => ALL.get(..1).unwrap_or_default(),
-        _ => &[],
-    }
+    let approves = |name: &&str| format!("`phasegate approve {name}` gives what a condition asks for");
+    let lifts: Vec<&str> = match decision.gate {
+        Some(Gate::Phase) => ALL.into_iter().filter(|way| several_phases || !way.contains("skip")).collect(),
+        Some(Gate::Rules) => ALL.into_iter().take(1).collect(),
+        _ => return Vec::new(),
+    };
+    waiting.iter().map(approves).chain(lifts.into_iter().map(str::to_owned)).collect()
 }
 
 fn print(context: &Context, session: &str, again: &Again) {

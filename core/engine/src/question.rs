@@ -119,7 +119,8 @@ pub(crate) fn allow(draft: &mut Draft, why: Option<&str>, at: Option<i64>) -> Re
     let name = of_call(session, &call).map_or_else(|| new_name(session, &call), |known| known.name.clone());
     let yes = Some(Yes { by: By::Human, at });
     let answer = json!({"status": "allowed", "name": name, "of": of, "skill": skill, "why": why});
-    draft.change(Change::QuestionAsked(Question { name, call, tool, of, skill, phase: None, at, yes }));
+    // It outlives the run: one that begins anew may deny the same call.
+    draft.change(Change::QuestionAsked(Question { name, call, tool, of, skill: None, phase: None, at, yes }));
     Ok(answer)
 }
 

@@ -105,7 +105,10 @@ fn of_what(name: &str, what: &str, why: &str) -> String {
 pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
     use InvalidCommand as Invalid;
     match invalid {
-        Invalid::NothingWaits { .. } | Invalid::NothingApproved { .. } | Invalid::AlreadyApproved { .. } => {
+        Invalid::NothingWaits { .. } => {
+            "`phasegate approve` without a name lists what waits for a person; `phasegate allow` lets the last denied call pass once"
+        }
+        Invalid::NothingApproved { .. } | Invalid::AlreadyApproved { .. } => {
             "`phasegate approve` without a name lists what waits for a person and what is approved"
         }
         Invalid::NotActive { .. } | Invalid::NotInForce { .. } => {

@@ -5,8 +5,8 @@ const DELIMITERS: [&str; 10] = ["/*", "*/", "\"\"\"", "'''", "`", "<!--", "-->",
 /// How the files end of languages in which a line that begins with `#` is a comment; in others it may be code, and in these
 /// one that begins with `//` is.
 const HASH: [&str; 22] = [
-    "bash", "bzl", "coffee", "cr", "ex", "exs", "gemspec", "jl", "nim", "pl", "pm", "ps1", "py", "pyi", "r", "rake", "rb", "ru",
-    "sh", "star", "tcl", "zsh",
+    "bash", "bzl", "coffee", "cr", "ex", "exs", "gemspec", "jl", "nim", "pl", "pm", "ps1", "py", "pyi", "r", "rake",
+    "rb", "ru", "sh", "star", "tcl", "zsh",
 ];
 
 /// Whether every line of code of the new text stood in the old one, in the same order. What cannot be told from code counts as

@@ -224,7 +224,8 @@ impl Files {
         for name in ["file_path", "notebook_path", "path"] {
             if let Some(written) = input.get(name).and_then(Value::as_str) {
                 let resolved = self.normal(written, cwd.as_deref());
-                let becomes = new_content::of(written, input, || self.text(&resolved)).filter(|_| access == Access::Write);
+                let becomes =
+                    new_content::of(written, input, || self.text(&resolved)).filter(|_| access == Access::Write);
                 let new = access == Access::Write && self.is_new(&resolved);
                 let (resolved, becomes) = (Some(resolved), becomes.map(Box::new));
                 analysis.paths.push(PathUse { resolved, becomes, new, ..PathUse::new(written.to_owned(), access) });
