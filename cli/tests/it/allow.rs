@@ -77,3 +77,38 @@ fn what_protects_the_guard_is_not_let_pass_and_no_agent_says_so() {
     let line = json!({"command": "phasegate allow"});
     assert!(matches!(reply(&world.call("s", "c3", "Bash", line)), Reply::Denied(_)));
 }
+
+/// A run that its own first call began, and that was denied, is over with the turn. The next one denies the same call.
+#[test]
+fn the_call_passes_too_where_the_run_that_denied_it_is_over() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [test-first]\n");
+    world.write("src/a.py", "x\n");
+    world.run(&["init", "claude-code"], 0);
+    world.start("s");
+    assert!(matches!(edit(&world, "c1", "y"), Reply::Denied(_)));
+    world.frame("s", "Stop", json!({"stop_hook_active": true}));
+    world.frame("s", "UserPromptSubmit", json!({"prompt": "go on"}));
+    assert!(matches!(edit(&world, "c2", "y"), Reply::Denied(_)));
+    world.frame("s", "Stop", json!({"stop_hook_active": true}));
+    world.run(&["allow"], 0);
+    world.frame("s", "UserPromptSubmit", json!({"prompt": "go on"}));
+    assert_eq!(edit(&world, "c3", "y"), Reply::Silent);
+}
+
+/// A skill that begins by itself stays away for the session once a person ended it.
+#[test]
+fn what_a_person_ended_does_not_begin_again_by_itself() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [test-first]\n");
+    world.write("src/a.py", "x\n");
+    world.run(&["init", "claude-code"], 0);
+    world.start("s");
+    assert!(matches!(edit(&world, "c1", "y"), Reply::Denied(_)));
+    world.run(&["end"], 0);
+    assert_eq!(edit(&world, "c2", "y"), Reply::Silent);
+    world.start("t");
+    let path = world.root().join("src/a.py");
+    let input = json!({"file_path": path, "old_string": "x", "new_string": "y"});
+    assert!(matches!(reply(&world.call("t", "c3", "Edit", input)), Reply::Denied(_)));
+}

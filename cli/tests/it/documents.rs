@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::World;
+use serde_json::json;
+
+use crate::support::{Reply, World, reply};
 
 /// The pages whose fences are played, each in an empty folder.
 const PAGES: [&str; 5] = [
@@ -76,4 +78,30 @@ fn shown(world: &World, line: &str) -> String {
         .collect();
     let text = text.replace(&world.root().display().to_string(), "~/project");
     format!("{line}\n{}", text.replace(&world.home().display().to_string(), "~"))
+}
+
+/// The first denial of a new user, as the pages and the picture of the README show it.
+#[test]
+fn the_first_denial_is_shown_as_the_program_prints_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let shown = |page: &str| std::fs::read_to_string(root.join(page)).unwrap();
+    let world = World::unguarded();
+    world.run(&["init", "claude-code", "--skill", "test-first", "--mode", "block"], 0);
+    world.start("s");
+    let denied = |file: &str| {
+        let input = json!({"file_path": file, "content": "def double(n):\n    return n * 2\n"});
+        match reply(&world.call("s", "t", "Write", input)) {
+            Reply::Denied(text) => text,
+            other => panic!("{file}: {other:?}"),
+        }
+    };
+    let (picture, text) = (shown("docs/denial.svg"), denied("src/lib.rs"));
+    let words = picture.lines().filter_map(|line| line.split_once('>')?.1.split_once("</text>")).map(|(text, _)| text);
+    let words = words.collect::<Vec<_>>().join(" ");
+    let [drawn, printed] = [words.as_str(), &text].map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    let from = printed.split_once("src/lib.rs").unwrap().1;
+    assert!(drawn.contains(from), "docs/denial.svg (lab/picture draws it) shows something else than: {from}\n{drawn}");
+    let text = denied("double.py");
+    let from = text.split_once("double.py").unwrap().1;
+    assert!(shown("docs/start.md").contains(from), "docs/start.md shows something else than: {text}");
 }

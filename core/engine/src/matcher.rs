@@ -458,8 +458,9 @@ impl PathTest {
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;
         let asked = analysis.paths.iter().filter(|path| path.access == self.access || writes(path.access));
         let asked = asked.filter(|path| !proven || !analysis.keeps_content(path));
-        // Only a file tool can prove that it adds nothing.
-        let adds_none = |path: &PathUse| path.becomes.as_ref().is_some_and(|new| new.adds_none);
+        // What is removed adds nothing; of what is written only a file tool can prove it.
+        let adds_none =
+            |path: &PathUse| path.access == Access::Remove || path.becomes.as_ref().is_some_and(|new| new.adds_none);
         let asked = asked.filter(|path| !self.adds || !adds_none(path));
         // Of a word that may be no path nobody asks what could lie below it, unless the pattern says so.
         let begins = |path: &PathUse| path.resolved.as_deref().is_some_and(|folder| self.begins_in(folder));

@@ -124,7 +124,6 @@ pub fn effect_in_words(word: &str) -> String {
         "format" => "a formatter",
         "lint" => "a linter",
         "vcs" => "a switch, pull or stash of git",
-        "remove" => "a removal of files",
         "install" => "an installation of packages",
         "build" => "a build",
         "test" => "a run of tests",

@@ -68,16 +68,20 @@ const MERGED: &[(&str, &str)] = &[
     ("skill complete", "end --done"),
     ("skill halt", "halt"),
     ("skill resume", "resume"),
+    ("skill skip", "skip"),
+    ("skill end", "end"),
     ("skill status", "status history"),
     ("workflow start", "start"),
     ("workflow status", "status runs"),
     ("workflow advance", "advance"),
     ("workflow skip", "skip"),
+    ("workflow end", "end"),
     ("workflow tasks retry", "retry"),
     ("workflow tasks skip", "skip"),
     ("workflow tasks", "status runs"),
     ("workflow graph", "status graph"),
     ("workflow export", "status export"),
+    ("workflow", "status runs"),
 ];
 
 /// What is written in place of a command that was merged into another, with the words that follow it.

@@ -39,7 +39,7 @@ const DATABASE: &str = "database";
 /// What stands for the end of the operands.
 const END: &str = ";";
 /// The words for what a command does, as `docs/admission-rules.md` explains them.
-pub const WORDS: [&str; 29] = [
+pub const WORDS: [&str; 28] = [
     "read",
     "send",
     "push",
@@ -65,7 +65,6 @@ pub const WORDS: [&str; 29] = [
     "format",
     "lint",
     "vcs",
-    "remove",
     "install",
     "build",
     "test",
@@ -96,8 +95,8 @@ pub(crate) fn mentions(text: &str, effect: &str) -> bool {
 }
 
 /// What is no harm: it is taken for granted only where the program surely does it and nothing else.
-pub(super) const GENTLE: [&str; 12] =
-    ["read", "format", "lint", "vcs", "remove", "install", "build", "test", "commit", "tag", "version", "backup"];
+pub(super) const GENTLE: [&str; 11] =
+    ["read", "format", "lint", "vcs", "install", "build", "test", "commit", "tag", "version", "backup"];
 
 /// A command, as rows of the table see it.
 pub(super) struct Seen<'a> {

@@ -77,6 +77,8 @@ pub(crate) struct World {
     pub(crate) runs: Vec<Run>,
     pub(crate) log: Vec<Entry>,
     pub(crate) facts: Facts,
+    /// The skills that a person ended in a session, which do not begin there again by themselves.
+    pub(crate) over_for_good: Vec<(String, usize)>,
 }
 
 pub(crate) fn asked(event: &Event) -> Option<Asked> {
@@ -85,7 +87,7 @@ pub(crate) fn asked(event: &Event) -> Option<Asked> {
 
 impl World {
     pub(crate) fn new(policy: Policy) -> Self {
-        Self { policy, runs: vec![], log: vec![], facts: Facts::new() }
+        Self { policy, runs: vec![], log: vec![], facts: Facts::new(), over_for_good: vec![] }
     }
 
     pub(crate) fn skill(&self, run: usize) -> &Skill {

@@ -114,11 +114,15 @@ impl World {
                 }
             }
         }
+        if matches!(&event.kind, EventKind::SessionStart { source, .. } if *source != SessionSource::Compact) {
+            self.over_for_good.retain(|(of, _)| of != session);
+        }
         for skill in 0..self.policy.skills.len() {
+            let over = self.over_for_good.contains(&(session.to_owned(), skill));
             let never = !self.scope(session).into_iter().any(|run| self.runs[run].skill == skill);
             let asks = |start: &Start| match (start, &event.kind) {
                 (Start::Session, EventKind::SessionStart { source, .. }) => never || *source != SessionSource::Compact,
-                (Start::Session, _) => never,
+                (Start::Session, _) => never && !over,
                 (Start::Prompt(start), EventKind::Prompt { text, .. }) => {
                     text.starts_with(start.as_str()) && event.subagent().is_none()
                 }
@@ -142,7 +146,7 @@ impl World {
                 }
                 _ => false,
             };
-            if !skill.start.iter().any(asks) {
+            if !skill.start.iter().any(asks) || self.over_for_good.contains(&(session.to_owned(), at)) {
                 continue;
             }
             let live = self.live(session).into_iter().find(|run| self.runs[*run].skill == at);
@@ -386,6 +390,9 @@ impl World {
                     return refused(Code::SkillNotLeft);
                 }
                 self.runs[run].status = if self.over(run) { Status::Finished } else { Status::Left };
+                if by == By::Human && self.skill(run).start.iter().any(|start| *start != Start::Invocation) {
+                    self.over_for_good.push((session.to_owned(), self.runs[run].skill));
+                }
                 None
             }
         }
