@@ -28,6 +28,8 @@ const BELOW_HOME: &str = "~/";
 const MAX_SKILLS: usize = 5_000;
 /// The name of what a repository has `git` start.
 pub(crate) const REPOSITORY: &str = "./.git/config";
+/// How many folders above a file count that a link leads to.
+const MAX_ABOVE: usize = 8;
 /// What stands for the texts of a place that has too many.
 const UNREAD: &str = "*";
 
@@ -63,6 +65,8 @@ struct Place {
     name: String,
     path: PathBuf,
     kind: Kind,
+    /// The user's files that say more of it.
+    users: Vec<PathBuf>,
 }
 
 impl<'a> Search<'a> {
@@ -86,6 +90,10 @@ impl<'a> Search<'a> {
     pub(crate) fn definitions(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         for place in self.places().into_iter().filter(|place| wanted(place.kind)) {
+            let programs = if place.kind == Kind::Repository { place.programs() } else { String::new() };
+            if !programs.is_empty() {
+                found.insert(place.name.clone(), programs);
+            }
             let (texts, whole) = place.texts();
             let top = place.path.clone();
             for path in texts {
@@ -106,6 +114,16 @@ impl<'a> Search<'a> {
     pub(crate) fn stamps(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
         let places = self.places().into_iter().filter(|place| wanted(place.kind));
         places.map(|place| (place.stamp(), place.name)).map(|(stamp, name)| (name, stamp)).collect()
+    }
+
+    /// Whether an agent may say that it works on a copy of the repository.
+    pub(crate) fn isolates(&self) -> bool {
+        let agents = self.places().into_iter().filter(|place| place.kind == Kind::Agents);
+        let says = |path: &PathBuf| {
+            bounds::bytes(path, MAX_SETTINGS_BYTES)
+                .map_or(true, |text| String::from_utf8_lossy(&text).contains("isolation"))
+        };
+        agents.flat_map(|place| place.texts().0).any(|path| says(&path))
     }
 
     /// The folders between a file and the project's root that have texts, besides those that the client knows from its start.
@@ -138,15 +156,18 @@ impl<'a> Search<'a> {
         let own = |folder: &Path, name: &str, kind| {
             let path = folder.join(name);
             let below = path.strip_prefix(self.root).unwrap_or(&path).display().to_string();
-            Place { name: format!("{BELOW_ROOT}{below}"), path, kind }
+            Place { name: format!("{BELOW_ROOT}{below}"), path, kind, users: Vec::new() }
         };
         let mut found = Vec::new();
         if let Some(git) = git_folder(self.root) {
-            found.push(Place { name: REPOSITORY.to_owned(), path: git, kind: Kind::Repository });
+            let users = [".gitconfig", ".config/git/config"].map(|name| self.home.join(name)).to_vec();
+            found.push(Place { name: REPOSITORY.to_owned(), path: git, kind: Kind::Repository, users });
         }
         for (name, kind) in self.named() {
             match name.strip_prefix(BELOW_HOME) {
-                Some(below) => found.push(Place { name: name.to_owned(), path: self.home.join(below), kind }),
+                Some(below) => {
+                    found.push(Place { name: name.to_owned(), path: self.home.join(below), kind, users: Vec::new() })
+                }
                 None => found.extend(folders.iter().map(|folder| own(folder, name, kind))),
             }
         }
@@ -190,14 +211,28 @@ impl Place {
             all.extend(texts.iter().filter_map(|text| text.parent()).map(Path::to_path_buf));
             all.extend(texts);
         }
+        // What a link leads to is another with each folder on the way.
+        let led = all.iter().filter_map(|path| Some((path, path.canonicalize().ok()?)));
+        let led = led.filter(|(path, real)| {
+            *path != real && !path.parent().is_some_and(|at| at.canonicalize().ok().as_deref() == real.parent())
+        });
+        let above = led
+            .flat_map(|(_, real)| real.ancestors().skip(1).take(MAX_ABOVE).map(Path::to_path_buf).collect::<Vec<_>>());
+        let above: BTreeSet<PathBuf> = above.filter(|folder| !self.path.starts_with(folder)).collect();
+        all.extend(above);
         let mut stamps = String::new();
         for path in all {
             // A link, and what it leads to.
             let of = |data: std::io::Result<std::fs::Metadata>| data.ok().map(|data| fingerprint::changed(&data));
             let _ = writeln!(stamps, "{path:?} {:?} {:?}", of(path.symlink_metadata()), of(path.metadata()));
         }
-        sha256_hex(stamps.as_bytes())
+        short(&stamps)
     }
+}
+
+/// The beginning of a digest: it is kept for each place, and nobody chooses what it is made of.
+fn short(text: &str) -> String {
+    sha256_hex(text.as_bytes()).chars().take(24).collect()
 }
 
 impl Place {
@@ -206,16 +241,20 @@ impl Place {
         let shared = bounds::read(&self.path.join("commondir"), MAX_SETTINGS_BYTES).ok();
         let shared = shared.map_or_else(|| self.path.clone(), |shared| self.path.join(shared.trim()));
         let configs = [shared.join("config"), self.path.join("config.worktree")];
-        let texts = configs.iter().filter(|path| path.exists()).map(|path| bounds::read(path, MAX_SETTINGS_BYTES));
+        let texts = configs
+            .iter()
+            .chain(&self.users)
+            .filter(|path| path.exists())
+            .map(|path| bounds::read(path, MAX_SETTINGS_BYTES));
         // What cannot be read may name any.
         let named = texts.flat_map(|text| text.map_or_else(|_| vec![FENCE.to_owned()], |text| names_programs(&text)));
         let mut all: Vec<String> = named.collect();
         let hooks = std::fs::read_dir(shared.join("hooks")).into_iter().flatten().flatten().map(|entry| entry.path());
         let hooks = hooks.filter(|path| path.extension().is_none_or(|end| end != "sample"));
-        let changed = |path: &Path| path.metadata().ok().map(|data| fingerprint::changed(&data));
-        all.extend(hooks.map(|path| format!("{path:?} {:?}", changed(&path))));
+        let content = |path: &Path| bounds::bytes(path, MAX_SETTINGS_BYTES).ok().map(|bytes| sha256_hex(&bytes));
+        all.extend(hooks.map(|path| format!("{path:?} {:?}", content(&path))));
         all.sort();
-        if all.is_empty() { String::new() } else { sha256_hex(all.join("\n").as_bytes()) }
+        if all.is_empty() { String::new() } else { short(&all.join("\n")) }
     }
 }
 
@@ -226,12 +265,15 @@ fn head(text: &str, known: &[String]) -> Option<String> {
     let rest = text.trim_start_matches('\u{feff}').trim_start().strip_prefix(FENCE)?;
     let head = rest.split_once(&format!("\n{FENCE}")).map_or(rest, |(head, _)| head);
     let is_break = |sign: char| matches!(sign, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
-    let mut is_known = !head.contains(is_break);
+    // What one key says, another may take over by its mark.
+    let marks = head.split([' ', '\t', '\n', '[', '{', ',', ':', '-']).filter_map(|word| word.strip_prefix('&'));
+    let is_marked = marks.into_iter().any(|name| name.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_'));
+    let mut is_known = !head.contains(is_break) && !is_marked;
     let mut within = false;
     for line in head.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (key, value) = line.split_once(':').unwrap_or((line, "{"));
         let own = known.iter().any(|known| known == key);
-        let plain = is_name(key) && is_plain(value.trim(), head);
+        let plain = is_name(key) && is_plain(value.trim());
         is_known &= own || plain || within && line.starts_with([' ', '\t', '-']);
         within = own || within && !plain;
     }
@@ -244,9 +286,8 @@ fn is_name(key: &str) -> bool {
 }
 
 /// Whether a value is a text, or a list of texts, on its own line.
-fn is_plain(value: &str, head: &str) -> bool {
-    let refers = value.starts_with('*') && head.contains('&');
-    !value.is_empty() && !refers && !value.starts_with(['|', '>', '&', '!']) && !value.contains('{')
+fn is_plain(value: &str) -> bool {
+    !value.is_empty() && !value.starts_with(['|', '>', '&', '!']) && !value.contains('{')
 }
 
 #[cfg(test)]
@@ -277,6 +318,7 @@ mod tests {
             "---\nname: a\u{2028}hooks: {}\n---\n",
             "---\nname: a\nlayout: b\n  hooks: {}\n---\n",
             "---\ntools: &a [x]\nhooks: *a\n---\n",
+            "---\nmetadata:\n  a: &a {command: x}\nmcpServers: [*a]\n---\n",
             "---\nmcpServers:\n  - a: {command: x}\n---\n",
             "---\nhooks: {}\n",
             "\n\n---\nhooks: {}\n---\n",

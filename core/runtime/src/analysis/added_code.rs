@@ -2,19 +2,31 @@
 
 /// What begins or ends a text or a comment over several lines: a line with one of these says what the others are.
 const DELIMITERS: [&str; 10] = ["/*", "*/", "\"\"\"", "'''", "`", "<!--", "-->", "=begin", "=end", "#if"];
-/// How the files end of languages in which a line that begins with `#` is a comment; in others it may be code, and in these
-/// one that begins with `//` is.
-const HASH: [&str; 22] = [
-    "bash", "bzl", "coffee", "cr", "ex", "exs", "gemspec", "jl", "nim", "pl", "pm", "ps1", "py", "pyi", "r", "rake",
-    "rb", "ru", "sh", "star", "tcl", "zsh",
-];
+/// How the files end of languages in which a line that begins with `#` is a comment and nothing else, wherever it stands.
+const HASH: [&str; 5] = ["bzl", "py", "pyi", "r", "star"];
+/// The same of `//`. In others it may be text that is shown, an operator, or what a compiler obeys.
+const SLASHES: [&str; 16] =
+    ["c", "cc", "cjs", "cpp", "cs", "h", "hpp", "java", "js", "kt", "mjs", "rs", "scala", "swift", "ts", "zig"];
 
 /// Whether every line of code of the new text stood in the old one, in the same order. What cannot be told from code counts as
 /// code, and each line that begins or ends a comment or a text has to stay: without it, others mean something else.
 pub(super) fn none(path: &str, before: &str, after: &str) -> bool {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
-    let comment = if HASH.contains(&end.as_str()) { "#" } else { "//" };
+    let comment = match end.as_str() {
+        end if HASH.contains(&end) => Some("#"),
+        end if SLASHES.contains(&end) => Some("//"),
+        _ => None,
+    };
 
+    // Other languages end lines at more signs, and decode a file as it says of itself.
+    let ends = |sign| matches!(sign, '\0' | '\r' | '\u{b}'..='\u{1f}' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    let says = |text: &str| text.lines().take(2).filter(|line| line.contains("coding")).count();
+    if after.replace("\r\n", "\n").contains(ends) || says(after) > 0 && says(before) != says(after) {
+        return false;
+    }
+    if says(after) > 0 && !before.lines().take(2).eq(after.lines().take(2)) {
+        return false;
+    }
     let delimits = |line: &&str| DELIMITERS.iter().any(|mark| line.contains(mark));
     let several = before.lines().any(|line| delimits(&line));
     let code = |text: &str| text.lines().map(str::trim_end).filter(|line| is_code(line, comment, several)).count();
@@ -27,9 +39,9 @@ pub(super) fn none(path: &str, before: &str, after: &str) -> bool {
 }
 
 /// Whether a line may be code. Where a text may go over `several` lines, a comment may be a part of it.
-fn is_code(line: &str, comment: &str, several: bool) -> bool {
+fn is_code(line: &str, comment: Option<&str>, several: bool) -> bool {
     let text = line.trim_start();
-    !text.is_empty() && (several || !text.starts_with(comment))
+    !text.is_empty() && (several || !comment.is_some_and(|mark| text.starts_with(mark)))
 }
 
 #[cfg(test)]
@@ -41,7 +53,7 @@ mod tests {
         for (path, before, after) in [
             ("a.py", "a()\nb()\n", "a()\n"),
             ("a.ts", "a()\nb()\n", "a()\n\n// b()\n"),
-            ("a.rb", "a()\nb()\n", "# why\na()\n# b()\n"),
+            ("a.py", "a()\nb()\n", "# why\na()\n# b()\n"),
             ("a.c", "a()  \nb()\n", "a()\nb()"),
             ("a.c", "/* a */\nb()\nc()\n", "/* a */\nc()\n"),
             ("a", "a()", ""),
@@ -53,6 +65,12 @@ mod tests {
     #[test]
     fn what_may_be_new_code_adds_some() {
         assert!(!none("a.py", "x = (1\n)\n", "x = (1\n// 2\n)\n"));
+        for path in ["a.go", "a.tsx", "a.lua", "a.php", "a.rb"] {
+            assert!(!none(path, "x\n", "x\n// a\n") && !none(path, "x\n", "x\n# a\n"), "{path}");
+        }
+        for after in ["x\n# a\rb()\n", "x\n# a\u{2028}b()\n", "# coding: utf-7\n# +AAo-b()\nx\n"] {
+            assert!(!none("a.py", "x\n", after), "{after:?}");
+        }
         for (before, after) in [
             ("a()\n", "# define a b\na()\n"),
             ("", "a()\n"),

@@ -25,7 +25,7 @@ const ALL: [&str; 2] = ["replace_all", "replaceAll"];
 /// What a call makes of a file, whose text is looked up where that is asked for; `None`: its arguments say nothing of that.
 pub(crate) fn of(path: &str, input: &Value, before: impl FnOnce() -> Option<String>) -> Option<NewContent> {
     if let Some(text) = input.get(CONTENT).and_then(Value::as_str) {
-        let adds_none = before().is_some_and(|before| added_code::none(path, &before, text));
+        let adds_none = text.trim().is_empty() || before().is_some_and(|before| added_code::none(path, &before, text));
         return Some(NewContent { sha256: sha256_hex(text.as_bytes()), made_from: None, adds_none });
     }
     let edits = input.get(EDITS).and_then(Value::as_array);

@@ -237,27 +237,31 @@ impl Driver<'_> {
 
     /// Whether a line runs as without a guard: each of its commands needs what no line has that is kept from the guard's
     /// files, the rights of another user or the guard's state, and is surely the program for that.
-    fn may_run_bare(&self, analysis: &CallAnalysis) -> bool {
+    fn may_run_bare(&self, line: &str, analysis: &CallAnalysis) -> bool {
         let clients = &self.runtime.platforms.places().clients;
         let is_named = |command: &SimpleCommand, named: &dyn Fn(&str) -> bool| {
-            let is_seen = |(_, target): &(String, Word)| matches!(target, Word::Known(_));
-            matches!(command.words.first(), Some(Word::Known(name)) if named(name))
-                && command.assignments.is_empty()
-                && command.redirections.iter().all(is_seen)
+            matches!(command.words.first(), Some(Word::Known(name)) if named(name)) && command.assignments.is_empty()
         };
         let own = |name: &str| {
-            let is_named = name == GUARD || name.starts_with('/') && Path::new(name).ends_with(GUARD);
-            is_named && std::env::current_exe().is_ok_and(|own| found(name) == own.canonicalize().ok())
+            let Ok(program) = std::env::current_exe() else { return false };
+            // Both are kept from lines; another name may lead elsewhere by then.
+            let is_kept =
+                |path: &Path| path == program || self.runtime.locations.program().is_some_and(|link| path == link);
+            let is_named = name == GUARD || is_kept(Path::new(name));
+            is_named && analysis.commands.len() == 1 && found(name) == program.canonicalize().ok()
         };
         let client = |name: &str| {
             let asks = own_file(clients).and_then(|file| file.canonicalize().ok());
             clients.iter().any(|client| client.program.names.contains(&name)) && asks.is_some() && found(name) == asks
         };
         let raises = |name: &str| RAISING.contains(&name) && found(name).is_some_and(|file| has_owners_rights(&file));
+        if !is_plain_line(line) {
+            return false;
+        }
         let commands = &analysis.commands;
         let raised = || commands.iter().filter(|command| is_named(command, &raises));
         let seen = |command: &SimpleCommand| {
-            is_named(command, &|name| own(name) || client(name))
+            is_named(command, &|name| own(name) && commands_guard(command) || client(name))
                 || raised().any(|outer| outer.span.0 <= command.span.0 && command.span.1 <= outer.span.1)
         };
         !commands.is_empty() && commands.iter().all(seen)
@@ -281,12 +285,12 @@ impl Driver<'_> {
         if denied || !is_shell_line(event) {
             return Ok(());
         }
-        let bare = confined.is_none() && self.may_run_bare(analysis);
+        let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let bare = confined.is_none() && self.may_run_bare(&line, analysis);
         let holds = || meeting.standing().is_some_and(|standing| standing.confined.is_some() || bare);
         if confined.is_none() && !holds() {
             return Ok(());
         }
-        let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
         let (session, root) = (self.session.clone(), self.project.root.clone());
         meeting.leave(&Ticket { line, session, call: id.clone(), root, confined, bare })
     }
@@ -328,6 +332,22 @@ fn linked_from(folder: &Path) -> Vec<PathBuf> {
     found.extend(below);
     found.retain(|path| path.is_symlink());
     found.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect()
+}
+
+/// Whether a line is nothing but commands with plain words: a shell runs nothing besides, and where a file's name leads may
+/// change before the line runs.
+fn is_plain_line(line: &str) -> bool {
+    let rest = ["2>&1", "2>/dev/null", ">/dev/null", "> /dev/null"]
+        .iter()
+        .fold(line.to_owned(), |rest, open| rest.replace(open, " "));
+    !rest.contains(|sign: char| sign.is_control() || "<>()$`{}[]*?~\\#!".contains(sign))
+}
+
+/// Whether a line of this program writes the guard's state, and starts nothing.
+fn commands_guard(command: &SimpleCommand) -> bool {
+    const WRITING: [&str; 11] =
+        ["restore", "start", "advance", "retry", "halt", "resume", "end", "skip", "approve", "allow", "mode"];
+    matches!(command.words.get(1), Some(Word::Known(word)) if WRITING.contains(&word.as_str()))
 }
 
 /// Whether a folder is there, and neither it nor where it leads to is the project.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::Problem;
 use phasegate_core::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
-use serde_json::Value;
 
 use super::Driver;
 use crate::client_settings;
@@ -56,10 +55,11 @@ impl Driver<'_> {
         let loads: &dyn Fn(Kind) -> bool = match &event.kind {
             // One with a copy of the repository for itself has the client run `git`.
             EventKind::ToolCall { tool, server: None, input, .. } if tool == AGENT => {
-                if input.get("isolation").is_none_or(Value::is_null) {
-                    &|kind| kind == Kind::Agents
-                } else {
+                let copies = input.get("isolation").is_some_and(|given| !given.is_null());
+                if copies || self.texts_search(&self.start).isolates() {
                     &of_agents
+                } else {
+                    &|kind| kind == Kind::Agents
                 }
             }
             EventKind::ToolCall { tool, server: None, .. } if tool == SKILL => &|kind| kind != Kind::Repository,
@@ -80,6 +80,10 @@ impl Driver<'_> {
         let mut others = now.iter().filter(|(name, digest)| known.get(*name) != Some(digest));
         if let Some((other, _)) = others.find(|(name, _)| matters(name)) {
             let file = client_settings::file(other).unwrap_or(other);
+            if other == REPOSITORY {
+                let why = "what `.git` has `git` start is not what a person accepted, and the client would start it";
+                return Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy("go on without it")));
+            }
             let why = format!(
                 "the head of `{file}` may name hooks or servers that the client starts by itself, and no person accepted it"
             );

@@ -78,7 +78,14 @@ impl NamedFiles {
             }
         }
         found.retain(|file| file.starts_with(&self.root) || file.starts_with(&self.home));
-        found
+        // Beside it lies what it loads. In a folder of a tool's own nothing else does.
+        let of_tool = |folder: &Path| {
+            let below = folder.strip_prefix(&self.root);
+            below.is_ok_and(|below| below.components().count() > 1 && below.to_string_lossy().starts_with('.'))
+        };
+        let folder =
+            |file: PathBuf| file.parent().filter(|folder| of_tool(folder)).map(Path::to_path_buf).unwrap_or(file);
+        found.into_iter().map(folder).collect()
     }
 
     /// The file that a word of a command means: clients start what they start in the project.
