@@ -214,7 +214,7 @@ impl Place {
         // What a link leads to is another with each folder on the way.
         let led = all.iter().filter_map(|path| Some((path, path.canonicalize().ok()?)));
         let led = led.filter(|(path, real)| {
-            *path != real && !path.parent().is_some_and(|at| at.canonicalize().ok().as_deref() == real.parent())
+            *path != real && path.parent().is_none_or(|at| at.canonicalize().ok().as_deref() != real.parent())
         });
         let above = led
             .flat_map(|(_, real)| real.ancestors().skip(1).take(MAX_ABOVE).map(Path::to_path_buf).collect::<Vec<_>>());
