@@ -131,6 +131,6 @@ impl Runtime {
     fn texts_changed(&self, project: &Project, known: &BTreeMap<String, String>) -> bool {
         let (platforms, home, root) = (self.platforms.places(), &self.locations.home, &project.root);
         let now = Search::knowing(platforms, home, root, root, known).stamps(&|_| true);
-        known.iter().any(|(name, before)| now.get(name) != Some(before))
+        now.iter().any(|(name, stamp)| known.get(name).map_or("", String::as_str) != stamp.as_str())
     }
 }

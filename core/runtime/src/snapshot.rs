@@ -78,7 +78,7 @@ pub struct SessionSnapshot {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub unproven: BTreeSet<String>,
     /// How the files were that the client loads texts from, when the session began or a person last accepted them: by the
-    /// place's name.
+    /// place's name, where there was one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub texts: BTreeMap<String, String>,
     /// The sessions of other projects whose agents started the client.

@@ -20,7 +20,8 @@ const PLAIN: [&str; 3] = [READ, WRITE, SHELL];
 impl Driver<'_> {
     /// Notes how the texts are that the client has loaded: when the session begins, and when a person accepts them.
     pub(super) fn note_texts(&mut self, from: &Path) {
-        let texts = self.texts_search(from).stamps(&|_| true);
+        let mut texts = self.texts_search(from).stamps(&|_| true);
+        texts.retain(|_, stamp| !stamp.is_empty());
         self.loaded.own.change(SessionChange::Texts(texts));
     }
 
@@ -37,9 +38,14 @@ impl Driver<'_> {
         if new.is_empty() {
             return;
         }
-        let all = Search { others: new, ..search }.stamps(&|_| true);
+        let is_new = |name: &str| {
+            let place = name.strip_prefix(client_settings::BELOW_ROOT).map(|below| root.join(below));
+            place.is_some_and(|place| new.iter().any(|folder| place.starts_with(folder)))
+        };
+        let all = Search { others: new.clone(), ..search }.stamps(&|_| true);
+        let found = all.into_iter().filter(|(name, stamp)| !stamp.is_empty() && is_new(name));
         let mut texts = self.loaded.own.snapshot.texts.clone();
-        for (name, stamp) in all {
+        for (name, stamp) in found {
             texts.entry(name).or_insert(stamp);
         }
         self.loaded.own.change(SessionChange::Texts(texts));
@@ -95,7 +101,8 @@ impl Driver<'_> {
         }
         let began = &self.loaded.own.snapshot.texts;
         let now = search.stamps(loads);
-        let (place, _) = now.iter().find(|(name, stamp)| began.get(*name).is_some_and(|before| before != *stamp))?;
+        let before = |name: &str| began.get(name).map_or("", String::as_str);
+        let (place, _) = now.iter().find(|(name, stamp)| before(name) != stamp.as_str())?;
         let why = if place == REPOSITORY {
             "what `.git` has `git` start changed since this session began, and the client would start it".to_owned()
         } else {
