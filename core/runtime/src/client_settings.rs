@@ -8,6 +8,7 @@ use phasegate_core::analysis::Part;
 use serde_json::Value;
 
 use crate::bounds;
+use crate::client_texts::REPOSITORY;
 use crate::effects::digest;
 use crate::platforms::PlatformPlaces;
 use crate::servers;
@@ -26,8 +27,8 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) 
             && (name.ends_with(".json") || name.ends_with(".jsonc"))
     };
     let without: Vec<String> = platforms.client_keys.iter().cloned().chain(servers::LISTS.map(str::to_owned)).collect();
-    let folders = from.ancestors().take_while(|folder| folder.starts_with(root) && *folder != root).chain([root]);
-    let files = folders.flat_map(|folder| platforms.settings.iter().filter(is_own).map(move |name| folder.join(name)));
+    let files = up_to_root(from, root)
+        .flat_map(|folder| platforms.settings.iter().filter(is_own).map(move |name| folder.join(name)));
     let known = files.filter(|path| path.symlink_metadata().is_ok()).filter_map(|path| {
         let text = bounds::settings(&path).unwrap_or_default();
         let says = match serde_json::from_str::<Value>(&text) {
@@ -40,6 +41,11 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) 
     known.collect()
 }
 
+/// The folder `from` and those above it, up to the project's root.
+pub(crate) fn up_to_root<'a>(from: &'a Path, root: &'a Path) -> impl Iterator<Item = &'a Path> + Clone {
+    from.ancestors().take_while(move |folder| folder.starts_with(root) && *folder != root).chain([root])
+}
+
 /// The file that a name stands for: its path below the project's root, or with `~/` before it.
 pub(crate) fn file(name: &str) -> Option<&str> {
     name.strip_prefix(BELOW_ROOT).or_else(|| name.starts_with("~/").then_some(name))
@@ -48,5 +54,8 @@ pub(crate) fn file(name: &str) -> Option<&str> {
 /// What is told of settings whose content is not the known one.
 pub(crate) fn notice(file: &str, is_new: bool) -> String {
     let what = if is_new { "is new" } else { "was changed" };
+    if file == REPOSITORY.trim_start_matches(BELOW_ROOT) {
+        return format!("what `{file}`, the hooks and your own configuration have `git` start {what}");
+    }
     format!("the client's settings `{file}`, which name what it starts, {what}")
 }

@@ -13,7 +13,7 @@ use phasegate_store::digest::sha256_hex;
 use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
-use crate::client_settings::BELOW_ROOT;
+use crate::client_settings::{BELOW_ROOT, up_to_root};
 use crate::facts::git_folder;
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
@@ -150,9 +150,10 @@ impl<'a> Search<'a> {
     }
 
     fn places(&self) -> Vec<Place> {
-        let above = self.from.ancestors().take_while(|folder| folder.starts_with(self.root) && *folder != self.root);
-        let folders: BTreeSet<&Path> =
-            above.chain(self.up_to_repository()).chain(self.others.iter().map(PathBuf::as_path)).collect();
+        let folders: BTreeSet<&Path> = up_to_root(self.from, self.root)
+            .chain(self.up_to_repository())
+            .chain(self.others.iter().map(PathBuf::as_path))
+            .collect();
         let own = |folder: &Path, name: &str, kind| {
             let path = folder.join(name);
             let below = path.strip_prefix(self.root).unwrap_or(&path).display().to_string();

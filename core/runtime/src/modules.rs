@@ -11,6 +11,7 @@ use phasegate_store::fingerprint;
 use serde_json::Value;
 
 use crate::bounds::{self, MAX_FILE_BYTES, MAX_SETTINGS_BYTES};
+use crate::client_settings::up_to_root;
 use crate::platforms::{Loader, PlatformPlaces};
 use crate::protected::protected_path::expanded;
 
@@ -74,7 +75,7 @@ impl Search<'_> {
         let machine = installer.places().settings_files(Path::new(""), Path::new(""));
         let machine: Vec<&Path> =
             machine.iter().filter(|path| path.is_absolute()).filter_map(|path| path.parent()).collect();
-        let in_project = || self.from.ancestors().take_while(|at| at.starts_with(self.root)).chain([self.root]);
+        let in_project = || up_to_root(self.from, self.root);
         let roots = table.roots.iter().flat_map(|name| match name.strip_prefix("~/") {
             Some(below) => vec![self.home.join(below)],
             None => in_project().map(|at| at.join(name)).collect(),

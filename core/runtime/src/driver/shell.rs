@@ -321,17 +321,17 @@ impl Driver<'_> {
     }
 }
 
-/// The folders that links in a folder, and in its folders, lead to.
+/// The folders that links in a folder, and in its folders, lead to. What an entry is, its folder says: each line looks.
 fn linked_from(folder: &Path) -> Vec<PathBuf> {
     let entries = |folder: &Path| {
-        let inside = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        inside.map(|entry| entry.path()).take(MAX_ENTRIES).collect::<Vec<_>>()
+        let inside = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_ENTRIES);
+        inside.filter_map(|entry| Some((entry.path(), entry.file_type().ok()?))).collect::<Vec<_>>()
     };
-    let mut found = entries(folder);
-    let below: Vec<PathBuf> = found.iter().filter(|path| path.is_dir()).flat_map(|path| entries(path)).collect();
-    found.extend(below);
-    found.retain(|path| path.is_symlink());
-    found.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect()
+    let own = entries(folder);
+    let below = own.iter().filter(|(_, kind)| kind.is_dir()).flat_map(|(path, _)| entries(path));
+    let links: Vec<PathBuf> =
+        own.iter().cloned().chain(below).filter(|(_, kind)| kind.is_symlink()).map(|(path, _)| path).collect();
+    links.iter().filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir()).collect()
 }
 
 /// Whether a line is nothing but commands with plain words: a shell runs nothing besides, and where a file's name leads may

@@ -55,6 +55,11 @@ impl Driver<'_> {
     /// no person accepted that, or it may have done so since the session began: the client may have taken it up then. Which
     /// one a call means is not asked: a client finds them by more than one name.
     pub(super) fn loads_unaccepted(&self, event: &Event) -> Option<Problem> {
+        let known = self.loaded.shared.snapshot.strength.as_ref()?.servers.as_ref()?;
+        if !self.is_closed() {
+            return None;
+        }
+        let search = self.texts_search(&self.start);
         // Whatever tool of the client works on no file and runs no line may load one.
         let is_plain = || event.labels().is_some_and(|labels| PLAIN.iter().any(|label| labels.contains(*label)));
         let of_agents = |kind| matches!(kind, Kind::Agents | Kind::Repository);
@@ -62,22 +67,13 @@ impl Driver<'_> {
             // One with a copy of the repository for itself has the client run `git`.
             EventKind::ToolCall { tool, server: None, input, .. } if tool == AGENT => {
                 let copies = input.get("isolation").is_some_and(|given| !given.is_null());
-                if copies || self.texts_search(&self.start).isolates() {
-                    &of_agents
-                } else {
-                    &|kind| kind == Kind::Agents
-                }
+                if copies || search.isolates() { &of_agents } else { &|kind| kind == Kind::Agents }
             }
             EventKind::ToolCall { tool, server: None, .. } if tool == SKILL => &|kind| kind != Kind::Repository,
             EventKind::ToolCall { server: None, .. } if !is_plain() => &|_| true,
             EventKind::Skill { .. } => &|kind| kind != Kind::Repository,
             _ => return None,
         };
-        let known = self.loaded.shared.snapshot.strength.as_ref()?.servers.as_ref()?;
-        if !self.is_closed() {
-            return None;
-        }
-        let search = self.texts_search(&self.start);
         let remedy = |what: &str| format!("ask the user to look at it and to run `phasegate reload`, or {what}");
         let now = search.definitions(loads);
         // The person's own word is the way out, as long as its own text is the known one.
