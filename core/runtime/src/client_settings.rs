@@ -8,13 +8,14 @@ use phasegate_core::analysis::Part;
 use serde_json::Value;
 
 use crate::bounds;
-use crate::client_texts::REPOSITORY;
 use crate::effects::digest;
 use crate::platforms::PlatformPlaces;
 use crate::servers;
 
 /// How the names of settings begin among those of servers and of modules.
 pub(crate) const BELOW_ROOT: &str = "./";
+/// The name of what a repository has `git` start.
+pub(crate) const REPOSITORY: &str = "./.git/config";
 
 /// The settings files that a client which is started in the folder `from` of a project reads there, by their names below its
 /// root, each with the digest of what a client does not itself change there and what no server's definition is. Where nothing

@@ -13,7 +13,7 @@ use phasegate_store::digest::sha256_hex;
 use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
-use crate::client_settings::{BELOW_ROOT, up_to_root};
+use crate::client_settings::{BELOW_ROOT, REPOSITORY, up_to_root};
 use crate::facts::git_folder;
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
@@ -26,8 +26,6 @@ const FENCE: &str = "---";
 const BELOW_HOME: &str = "~/";
 /// The most skills of one folder that are looked at.
 const MAX_SKILLS: usize = 5_000;
-/// The name of what a repository has `git` start.
-pub(crate) const REPOSITORY: &str = "./.git/config";
 /// How many folders above a file count that a link leads to.
 const MAX_ABOVE: usize = 8;
 /// What stands for the texts of a place that has too many.

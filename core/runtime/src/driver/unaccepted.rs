@@ -8,8 +8,8 @@ use phasegate_core::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
-use crate::client_settings;
-use crate::client_texts::{Kind, REPOSITORY, Search};
+use crate::client_settings::{self, REPOSITORY};
+use crate::client_texts::{Kind, Search};
 use crate::snapshot::SessionChange;
 
 /// The name of the command by which a person speaks to the guard.
