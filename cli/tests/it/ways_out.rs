@@ -199,8 +199,8 @@ fn play(client: &str) {
         followed += 1;
         let first = text.clone();
         let mut done = Vec::new();
-        // A way may have more than one part: each denial on it is followed, at most four.
-        for _ in 0..4 {
+        // A way may have more than one part, and a bridge that is lost on a busy machine is one: eight denials are followed.
+        for _ in 0..8 {
             done.extend(broken.follow(&text, &ways, 0));
             match broken.denial() {
                 None => break,
