@@ -50,7 +50,7 @@ pub use install::{
 pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
 pub use playback::Playback;
 pub use problem::Problem;
-pub use program::{ClientOption, ClientProgram, ClientStart, Takes, flag, option, value};
+pub use program::ClientProgram;
 pub use refusal::{FailureMode, Refusal};
 pub use reply::{Output, Reply};
 pub use session::{Memory, SessionView};

@@ -4,7 +4,6 @@
 pub(crate) mod vs_code;
 pub(crate) mod copilot_cli;
 pub(crate) mod others;
-mod claude_code_start;
 pub(crate) mod claude_code;
 
 use phasegate_adapter::Registered;

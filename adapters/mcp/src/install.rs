@@ -25,21 +25,17 @@ const LISTS: [(&str, &str); 5] = [
 
 /// Clients without an adapter of their own, whose lists of servers their own programs change.
 pub(crate) const PROGRAMS: &[ClientProgram] = &[
-    client(
+    ClientProgram::unguarded(
         &["codex", "@openai/codex"],
         &["mcp add", "mcp remove", "mcp login", "mcp logout", "plugin", "mcp-server", "app-server"],
     ),
-    client(
+    ClientProgram::unguarded(
         &["gemini", "@google/gemini-cli"],
         &["mcp add", "mcp remove", "mcp enable", "mcp disable", "extensions", "extension", "hooks", "skills"],
     ),
-    client(&["copilot", "@github/copilot"], &["mcp add", "mcp remove", "plugin"]),
-    client(&["cursor-agent"], &["mcp enable", "mcp disable", "mcp login"]),
+    ClientProgram::unguarded(&["copilot", "@github/copilot"], &["mcp add", "mcp remove", "plugin"]),
+    ClientProgram::unguarded(&["cursor-agent"], &["mcp enable", "mcp disable", "mcp login"]),
 ];
-
-const fn client(names: &'static [&'static str], changes: &'static [&'static str]) -> ClientProgram {
-    ClientProgram { names, changes, start: None, searches: true }
-}
 
 /// Other files of such clients that name servers and programs.
 pub(crate) const UNSEEN: [&str; 6] = [

@@ -2,8 +2,7 @@
 //! report is one of them.
 
 use phasegate_adapter::{
-    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SessionTable, SettingsShell, Table, Takes,
-    ToolRow, flag, option, value,
+    Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SessionTable, SettingsShell, Table, ToolRow,
 };
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{NETWORK, READ};
@@ -155,27 +154,7 @@ pub(crate) static TABLE: Table = Table {
             "~/.config/opencode",
         ],
     },
-    programs: &[ClientProgram {
-        names: &["opencode", "opencode-ai"],
-        changes: &[
-            "mcp add",
-            "mcp auth",
-            "mcp logout",
-            "plugin",
-            "plug",
-            "agent create",
-            "upgrade",
-            "uninstall",
-            "import",
-            "db",
-            // Over these any program can ask for a shell that no plugin sees.
-            "serve",
-            "web",
-            "acp",
-        ],
-        start: Some(&START),
-        searches: true,
-    }],
+    programs: &[ClientProgram::guarded(&["opencode", "opencode-ai"], "")],
     tools: &[
         tool("bash", "Bash", None),
         tool("read", "Read", Some(Access::Read)),
@@ -265,42 +244,3 @@ const fn tool(native: &'static str, canonical: &'static str, access: Option<Acce
 const fn reader(native: &'static str, canonical: &'static str, labels: &'static [&'static str]) -> ToolRow {
     ToolRow { native, canonical, access: None, labels }
 }
-
-/// What is not here may leave the plugin out: `--pure`, `debug agent --tool`, which runs a tool outside of a session, a server
-/// that others ask.
-static START: ClientStart = ClientStart {
-    options: &[
-        flag(&["--auto"]),
-        flag(&["--continue", "-c"]),
-        flag(&["--fork"]),
-        flag(&["--help", "-h"]),
-        flag(&["--json"]),
-        flag(&["--mini"]),
-        flag(&["--no-replay"]),
-        flag(&["--print-logs"]),
-        flag(&["--refresh"]),
-        flag(&["--share"]),
-        flag(&["--thinking"]),
-        flag(&["--verbose"]),
-        flag(&["--version", "-v"]),
-        flag(&["--interactive", "-i"]),
-        value(&["--agent"]),
-        value(&["--command"]),
-        value(&["--days"]),
-        value(&["--file", "-f"]),
-        value(&["--format"]),
-        value(&["--log-level"]),
-        value(&["--model", "-m"]),
-        value(&["--prompt"]),
-        value(&["--replay-limit"]),
-        value(&["--session", "-s"]),
-        value(&["--title"]),
-        value(&["--variant"]),
-        option(&["--attach", "--dir"], Takes::Folder),
-    ],
-    variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_MODEL"],
-    marks: &["OPENCODE_CONFIG_CONTENT", "OPENCODE_DISABLE_PROJECT_CONFIG", "OPENCODE_PURE"],
-    weak_marks: &["--pure", "BUN_OPTIONS", "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR"],
-    beside: &["run"],
-    file_variable: "",
-};

@@ -1,10 +1,7 @@
 //! Pi as data. `phasegate doctor` and `docs/platforms.md` show the limits, and each open row of a fault
 //! report is one of them.
 
-use phasegate_adapter::{
-    Ability, Capabilities, ClientProgram, ClientStart, LimitRow, PlaceTable, SettingsShell, Table, Takes, ToolRow,
-    flag, option, value,
-};
+use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SettingsShell, Table, ToolRow};
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::READ;
 
@@ -92,26 +89,10 @@ pub(crate) static TABLE: Table = Table {
         session_variables: &["PHASEGATE_SESSION", "PI_SESSION_ID"],
         installed: &[],
     },
-    programs: &[ClientProgram {
-        names: &["pi", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
-        changes: &[
-            "install",
-            "remove",
-            "uninstall",
-            "update",
-            "config",
-            "auth",
-            "mcp add",
-            "mcp remove",
-            "mcp login",
-            "mcp logout",
-            "mcp enable",
-            "mcp disable",
-            "mcp import",
-        ],
-        start: Some(&START),
-        searches: false,
-    }],
+    programs: &[ClientProgram::guarded(
+        &["pi", "@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
+        "",
+    )],
     tools: &[
         tool("bash", "Bash", None),
         tool("edit", "Edit", Some(Access::Write)),
@@ -191,48 +172,3 @@ const fn tool(native: &'static str, canonical: &'static str, access: Option<Acce
 const fn reader(name: &'static str, labels: &'static [&'static str]) -> ToolRow {
     ToolRow { native: name, canonical: name, access: None, labels }
 }
-
-/// What is not here may leave the extension out: `--no-extensions`, another extension, commands on standard input.
-static START: ClientStart = ClientStart {
-    options: &[
-        flag(&["--approve", "-a"]),
-        flag(&["--help", "-h"]),
-        flag(&["--json"]),
-        flag(&["--list-models"]),
-        flag(&["--no-builtin-tools", "-nbt"]),
-        flag(&["--no-context-files", "-nc"]),
-        flag(&["--no-mcp"]),
-        flag(&["--no-prompt-templates", "-np"]),
-        flag(&["--no-session"]),
-        flag(&["--no-skills", "-ns"]),
-        flag(&["--no-themes"]),
-        flag(&["--no-tools", "-nt"]),
-        flag(&["--offline"]),
-        flag(&["--print", "-p"]),
-        flag(&["--verbose"]),
-        flag(&["--version", "-v"]),
-        option(&["--continue", "-c"], Takes::Nothing),
-        option(&["--mode"], Takes::OneOf(&["text", "json"])),
-        option(&["--resume", "-r"], Takes::Optional),
-        value(&["--append-system-prompt"]),
-        value(&["--exclude-tools", "-xt"]),
-        value(&["--export"]),
-        value(&["--fork"]),
-        value(&["--model"]),
-        value(&["--models"]),
-        value(&["--name", "-n"]),
-        value(&["--provider"]),
-        value(&["--session"]),
-        value(&["--session-id"]),
-        value(&["--skill"]),
-        value(&["--system-prompt"]),
-        value(&["--theme"]),
-        value(&["--thinking"]),
-        value(&["--tools", "-t"]),
-    ],
-    variables: &["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "PI_OFFLINE", "PI_SKIP_VERSION_CHECK", "PI_TELEMETRY"],
-    marks: &["--no-approve", "--no-extensions", "PI_CODING_AGENT_DIR", "PI_PACKAGE_DIR"],
-    weak_marks: &["--extension"],
-    beside: &["--print", "-p"],
-    file_variable: "",
-};

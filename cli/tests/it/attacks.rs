@@ -50,6 +50,9 @@ struct Attack {
     /// Whether a call that can run programs is open in session `s` meanwhile.
     #[serde(default)]
     within: bool,
+    /// Whether the kernel holds no line, so that the text alone decides.
+    #[serde(default)]
+    by_text: bool,
     outcome: String,
     why: String,
 }
@@ -69,9 +72,15 @@ phases:
 ";
 
 /// A guarded project with a session `s` in which a call was just denied, and the guard's program beside it.
-fn world() -> World {
+fn world(confine: &str) -> World {
     let world = World::unguarded().with_client();
-    for (path, text) in [("notes.md", "x\n"), ("src/a.rs", "\n"), (".phasegate/skills/careful.yaml", SKILL)] {
+    let config = format!("mode: block\nconfine: {confine}\n");
+    for (path, text) in [
+        ("notes.md", "x\n"),
+        ("src/a.rs", "\n"),
+        (".phasegate/config.yaml", &config),
+        (".phasegate/skills/careful.yaml", SKILL),
+    ] {
         world.write(path, text);
     }
     world.install_program();
@@ -218,7 +227,7 @@ fn asked(world: &World, attack: &Attack, tool: &str, input: &Value, id: &str) ->
     if matches!(reply(&answer), Reply::Denied(_)) {
         return (false, String::new());
     }
-    let Some(line) = input["command"].as_str().filter(|_| attack.frame.is_none()) else {
+    let Some(line) = input["command"].as_str().filter(|_| attack.frame.is_none() && !attack.by_text) else {
         return (true, String::new());
     };
     client_shell(world, line);
@@ -232,7 +241,7 @@ fn every_attack_ends_as_the_table_says() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/attacks/attacks.toml");
     let file: File = toml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert!(file.attack.len() >= 40, "{}", file.attack.len());
-    let world = world();
+    let (world, by_text) = (world("auto"), world("off"));
     let levels: Value =
         serde_json::from_slice(&world.phasegate(&["--json", "confine", "probe"]).output().unwrap().stdout).unwrap();
     let protects = |level: &Value| level["level"] == "protect" && level["works"] == true;
@@ -246,7 +255,8 @@ fn every_attack_ends_as_the_table_says() {
     for (at, attack) in file.attack.iter().enumerate() {
         assert!(!attack.why.is_empty(), "{}", attack.what);
         for (number, input) in std::iter::once(&attack.input).chain(&attack.also).enumerate() {
-            let outcome = play(&world, attack, input, &format!("a{at}-{number}"));
+            let played_in = if attack.by_text { &by_text } else { &world };
+            let outcome = play(played_in, attack, input, &format!("a{at}-{number}"));
             if outcome != attack.outcome {
                 wrong.push(format!("{}: {outcome}, not {}: {input}", attack.what, attack.outcome));
             }

@@ -71,20 +71,16 @@ fn a_project_in_warn_mode_is_strict_about_what_others_depend_on() {
 }
 
 #[test]
-fn a_client_of_another_platform_is_started_where_the_guard_is() {
+fn no_line_starts_a_client_where_the_text_alone_decides() {
     let world = World::guarded("block");
-    world.run(&["init", "claude-code"], 0);
     world.frame("s", "SessionStart", json!({"source": "startup"}));
     let line = |line: &str| world.call("s", "t", "Bash", json!({"command": line}));
-    for client in ["opencode run x", "pi -p x", "npx -y opencode-ai run x"] {
-        denied(&line(client), "without the guard");
+    for client in ["claude -p x", "opencode run x", "pi -p x", "npx -y opencode-ai run x", "codex mcp add x -- y"] {
+        denied(&line(client), "Use a subagent of this session");
     }
-    world.run(&["init", "opencode"], 0);
-    assert_eq!(reply(&line("opencode run x")), Reply::Silent);
-    denied(&line("pi -p x"), "without the guard");
-    world.ok("s", "t", "Bash", json!({"command": "opencode run x"}));
-    world.run(&["init", "pi", "--user"], 0);
-    assert_eq!(reply(&line("pi -p x")), Reply::Silent);
+    for asks in ["claude --version", "claude mcp --help", "npm ls @anthropic-ai/claude-code", "codex exec x"] {
+        assert_eq!(reply(&line(asks)), Reply::Silent, "{asks}");
+    }
 }
 
 /// A client that a program of session `one` started, as a shell that starts the hook; `named`: with that session's variable.

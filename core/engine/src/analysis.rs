@@ -197,7 +197,7 @@ pub enum Part {
     Settings,
     /// The program `phasegate`.
     Program,
-    /// No path: a client that is run to change what it obeys, or to work without the guard.
+    /// No path: a client that a line starts, or runs to change what it obeys.
     Client,
     /// No path: a command of phasegate that only a person gives.
     Command,
@@ -215,7 +215,7 @@ impl Part {
             Self::State => "is the guard's state",
             Self::Settings => "the client obeys without asking the guard",
             Self::Program => "is the guard's own program",
-            Self::Client => "changes what a client obeys, or starts it in a way that may leave the guard out",
+            Self::Client => "starts a client in a line, or changes what one obeys",
             Self::Command => "only a person may run where a project is guarded",
             Self::Unread => "cannot be read to its end, so that it may change what is the guard's",
         }

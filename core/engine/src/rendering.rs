@@ -120,7 +120,12 @@ fn render(kind: &DenialKind) -> Rendered {
                 Part::Unread => format!("{tool} would run a line that {}: {path}", part.in_words()),
                 _ => format!("{tool} would change `{path}`, which {}", part.in_words()),
             },
-            recovery: if *part == Part::Unread { PLAINER } else { OF_THE_USER }.to_string(),
+            recovery: match part {
+                Part::Unread => PLAINER,
+                Part::Client => BY_SUBAGENT,
+                _ => OF_THE_USER,
+            }
+            .to_string(),
         },
         Kind::GuardRemoved { path, why } => Rendered {
             gate: Gate::Protection,
@@ -449,6 +454,8 @@ fn inputs_missing(skill: &str, inputs: &[(String, String)], wrong: &[String]) ->
 /// How to get on where a call would change what is the guard's.
 const OF_THE_USER: &str =
     "It is the user's to change: ask them to do it themselves, outside of the session, or go on without it.";
+/// How to get on where a line would start a client.
+const BY_SUBAGENT: &str = "Use a subagent of this session, or ask the user to run it in a terminal of their own.";
 /// How to get on where a line is not read to its end.
 const PLAINER: &str = "Write it plainer, or as several shorter lines, each in a call of its own; write long texts to \
                        files with the file tool.";

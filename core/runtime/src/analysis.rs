@@ -8,7 +8,6 @@ mod descendants;
 mod embedded;
 mod client_names;
 mod client_files;
-mod client_words;
 mod clients;
 mod added_code;
 pub(crate) mod new_content;
@@ -46,7 +45,7 @@ use serde_json::Value;
 use crate::paths::{resolve, shown};
 use crate::protected::Protected;
 
-pub(crate) use client_files::{on_path, own_file};
+pub(crate) use client_files::on_path;
 pub(crate) use line::{Shell, read_line};
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.

@@ -9,7 +9,7 @@ use phasegate_adapter::{
     Adapter, Decoded, FailureMode, Frame, Memory, Message, Places, Problem, Refusal, Reply, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
-use phasegate_core::{Code, Event, Outcome, state};
+use phasegate_core::{Code, Event, EventKind, Outcome, state};
 
 use crate::bounds::MAX_PATH_BYTES;
 use crate::deadline::{Deadline, broken, limit_from_environment};
@@ -203,7 +203,24 @@ impl Runtime {
             decided
         };
         let decided = opened_driver.and_then(|driver| driver.map(decide).transpose());
+        let decided = decided.or_else(|refusal| self.in_a_line(adapter, message, refusal));
         self.reply(adapter, opened, Some(&project), decided)
+    }
+
+    /// What comes of a frame that cannot be recorded. A client that a line of another session starts is held with the line, and
+    /// cannot write to the guard: it may talk, and calls nothing.
+    fn in_a_line(&self, adapter: &dyn Adapter, message: &Message, refusal: Refusal) -> FrameOutcomes {
+        if refusal.problem.code != Code::StateNotSaved || !is_read_only(&self.locations.state) {
+            return Err(refusal);
+        }
+        let decoded = decode(adapter, message, &Memory::default(), &state::Session::default());
+        let is_call = |event: &Event| matches!(event.kind, EventKind::ToolCall { .. } | EventKind::Command { .. });
+        if decoded.is_ok_and(|decoded| !decoded.events.iter().any(is_call)) {
+            return Ok(Some(Vec::new()));
+        }
+        let message = "a client that a line of a session starts calls no tool: the guard's state is read-only there";
+        let remedy = "use a subagent of the session, or ask the user to start the client in a terminal";
+        Err(Refusal { problem: Problem::new(Code::StateNotSaved, message).with_remedy(remedy), ..refusal })
     }
 
     /// Decides one event of a session that no frame brought, for example a control command. `None`: nothing guards
@@ -281,6 +298,17 @@ impl Runtime {
             Err(refusal) => answer(&refusal, adapter, opened),
         }
     }
+}
+
+/// Whether the file system that a folder is seen on takes no changes.
+#[cfg(unix)]
+fn is_read_only(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder).is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
+}
+
+#[cfg(not(unix))]
+fn is_read_only(_: &Path) -> bool {
+    false
 }
 
 /// The events that a message stands for. A panic of the adapter is a problem.

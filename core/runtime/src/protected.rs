@@ -15,14 +15,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
 use phasegate_core::policy::Mode;
 
 use self::named_files::NamedFiles;
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, expanded, files, fold};
-use crate::hook_installation::unguarded;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
 use crate::platforms::{Client, PlatformPlaces};
@@ -30,15 +28,6 @@ use crate::project::{Project, every_project};
 
 /// The variables that name folders of the guard.
 const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
-
-/// Why a session of a client would not go on with the runs of a project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaves {
-    /// It would be of another project, or of none.
-    Project,
-    /// Nothing would start the guard.
-    Guard,
-}
 
 /// The protected paths, as seen from one project.
 #[derive(Clone)]
@@ -191,21 +180,6 @@ impl<'a> Protected<'a> {
     /// The platform whose client's session asks, where that is known.
     pub(crate) fn client(&self) -> Option<&'a str> {
         self.client
-    }
-
-    /// Why a session of the client that is started in this folder would not go on with the runs of this project; `None`
-    /// where it would. What a person has to trust first does not count: nobody may be asked.
-    pub(crate) fn leaves(&self, client: &Client, folder: &Path) -> Option<Leaves> {
-        let (root, locations) = (self.root.as_deref()?, self.sources.locations);
-        if Project::find(locations, folder).root != root {
-            return Some(Leaves::Project);
-        }
-        let read = if client.program.searches { root } else { folder };
-        let why = |scope| unguarded(client.adapter, locations, read, scope);
-        // In the client's own session something else than settings may start the guard, as a plugin does.
-        let is_own = || self.client == Some(client.adapter.id()) && read == root;
-        let starts = why(InstallScope::User).is_none() || (is_own() && why(InstallScope::Project).is_some());
-        (!starts).then_some(Leaves::Guard)
     }
 
     /// Whether the settings have a client start the file, or one in the folder that goes.

@@ -4,8 +4,6 @@ use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::ClientStart;
-
 use super::client_names::names;
 use crate::ancestors::{Process, own_ancestors};
 use crate::platforms::Client;
@@ -35,15 +33,14 @@ impl<'a> ClientFiles<'a> {
     /// The clients that start a guard, as `PATH`, their own variables and the processes above this one say where they are.
     /// `own` is the platform whose client asks.
     pub(super) fn find(clients: &'a [Client], own: Option<&str>) -> Self {
-        let starts = clients.iter().filter_map(|client| Some((client, client.program.start?)));
+        let guarded = || clients.iter().filter(|client| client.program.guarded);
         let mut found = Self(Vec::new());
-        for (client, start) in starts.clone() {
+        for client in guarded() {
             let named = client.program.names.iter().filter(|name| !name.contains('/')).filter_map(|name| on_path(name));
-            named.chain(by_variable(start)).for_each(|path| found.add(client, path));
+            named.chain(by_variable(client)).for_each(|path| found.add(client, path));
         }
-        let own = starts.clone().map(|(client, _)| client).find(|client| Some(client.adapter.id()) == own);
-        let first = || starts.clone().next().map(|(client, _)| client);
-        if let (Some(client), Some((_, path))) = (own.or_else(first), running(clients)) {
+        let own = guarded().find(|client| Some(client.adapter.id()) == own);
+        if let (Some(client), Some(path)) = (own.or_else(|| guarded().next()), running(clients)) {
             found.add(client, path);
         }
         found
@@ -73,21 +70,17 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     path_entries().into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-fn by_variable(start: &ClientStart) -> Option<PathBuf> {
-    if start.file_variable.is_empty() { None } else { std::env::var_os(start.file_variable).map(PathBuf::from) }
+fn by_variable(client: &Client) -> Option<PathBuf> {
+    let variable = client.program.file_variable;
+    if variable.is_empty() { None } else { std::env::var_os(variable).map(PathBuf::from) }
 }
 
-/// The path of the file of the client that asks, where the system says it.
-pub(crate) fn own_file(clients: &[Client]) -> Option<PathBuf> {
-    running(clients).map(|(path, _)| path)
-}
-
-/// The file of the client that asks, by its path and by a link that stays good: of the process that made the socket through
-/// which its messages come, else of the nearest one above that has a client's name.
-fn running(clients: &[Client]) -> Option<(PathBuf, PathBuf)> {
+/// The file of the client that asks, by a link that stays good: of the process that made the socket through which its
+/// messages come, else of the nearest one above that has a client's name.
+fn running(clients: &[Client]) -> Option<PathBuf> {
     let is_named = |path: &Path| path.to_str().is_some_and(|path| clients.iter().any(|client| names(client, path)));
     let above = own_ancestors().into_iter().take(MOST_ABOVE).filter_map(file_of).find(|(path, _)| is_named(path));
-    sender().and_then(file_of).or(above)
+    sender().and_then(file_of).or(above).map(|(_, link)| link)
 }
 
 /// The file that a process runs: an interpreter's script.

@@ -11,10 +11,6 @@ fn version_at(word: &str) -> Option<usize> {
     Some(name.saturating_add(at))
 }
 
-pub(super) fn version_of(word: &str) -> Option<&str> {
-    word.get(version_at(word)?..)
-}
-
 /// Whether a word is the name of a client's program, with a folder or a version, or names a package that holds it.
 pub(super) fn names(client: &Client, word: &str) -> bool {
     // Behind another name of its own: `name@npm:@scope/name@1.2`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
 use phasegate_core::safety::REGISTER;
-use phasegate_shell::{Judgement, Pattern, Piece, Table, Trust, judge};
+use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 
 use super::arguments::{
@@ -35,18 +35,8 @@ impl Place<'_> {
         paths.iter().filter_map(|path| self.meant(&path.written, path.access)).collect()
     }
 
-    /// For a shell command: by its known paths and, for programs that cannot be analysed, by their words; and by what the line
-    /// says where the client's own variable names the client's file.
+    /// For a shell command: by its known paths and, for programs that cannot be analysed, by their words.
     pub(super) fn by_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
-        let mut found = self.by_plain_line(judged, line);
-        if let Some(line) = self.with_own_file(line) {
-            found.extend(self.by_plain_line(&judge(&line, &Table::shipped(), Trust::default()), &line));
-        }
-        found
-    }
-
-    /// As [`Place::by_line`], by what the line itself says.
-    fn by_plain_line(&self, judged: &Judgement, line: &str) -> Vec<Guarded> {
         let mut found: Vec<Guarded> = Vec::new();
         for touch in &judged.touches {
             found.extend(match touch.path.text() {
@@ -61,7 +51,7 @@ impl Place<'_> {
             found.extend(landing.iter().filter_map(|path| self.touched(path, Access::Write)));
         }
         found.extend(self.forged(judged));
-        found.extend(self.clients(judged));
+        found.extend(self.clients(judged, line));
         found.extend(self.within(judged, line));
         found.extend(self.named(judged));
         found.extend(self.guard_commands(judged));

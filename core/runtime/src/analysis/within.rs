@@ -4,7 +4,6 @@ use phasegate_core::analysis::{Guarded, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 
 use super::arguments::is_one_of;
-use super::clients::UNGUARDED;
 use super::guarded::Place;
 
 /// Programs that run what they read.
@@ -55,9 +54,8 @@ impl Place<'_> {
         let begins = |word: &str| self.names_client(word) || GUARD.contains(&word);
         let found = texts(judged, line, begins).into_iter().flat_map(|text| {
             let inner = judge(&text.line, &Table::shipped(), Trust::default());
-            let clients =
-                self.clients(&inner).into_iter().filter(|found| text.runs || !found.path.ends_with(UNGUARDED));
-            self.forged(&inner).into_iter().chain(clients.collect::<Vec<_>>()).collect::<Vec<_>>()
+            let clients = if text.runs { self.clients(&inner, &text.line) } else { Vec::new() };
+            self.forged(&inner).into_iter().chain(clients).collect::<Vec<_>>()
         });
         found.collect()
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{ClientShell, Problem};
 use phasegate_config::Confine;
-use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
+use phasegate_core::analysis::{CallAnalysis, Part, SimpleCommand, Word};
 use phasegate_core::event::{Outcome as End, PermissionOutcome};
 use phasegate_core::tool::{BASH, SHELL, only_reads};
 use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::Driver;
 use crate::alarm::{Alarm, Past};
-use crate::analysis::{on_path, own_file};
+use crate::analysis::on_path;
 use crate::ancestors::own_process;
 use crate::bounds;
 use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
@@ -121,14 +121,20 @@ impl Driver<'_> {
         Some(Problem::new(Code::NotConfined, format!("the kernel does not hold shell lines here: {refused}")))
     }
 
-    /// Notes in a shell call whether its line can be held.
+    /// Notes in a shell call whether its line can be held. A client is denied by the text only where the line would run with
+    /// what a client needs: where it is kept from the guard's files, its calls are denied.
     fn mark_confinable(&mut self, event: &mut Event) {
         if !self.store.is_on_disk() {
             return;
         }
-        let holds = is_shell_line(event) && self.meeting().is_some_and(|(_, mark)| mark.level.is_some());
-        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
-            analysis.confinable = holds;
+        let mark = if is_shell_line(event) { self.meeting().map(|(_, mark)| mark) } else { None };
+        let is_closed = self.is_closed();
+        if let EventKind::ToolCall { input, analysis, .. } = &mut event.kind {
+            analysis.confinable = mark.as_ref().is_some_and(|mark| mark.level.is_some());
+            let keeps = is_closed && mark.is_some_and(|mark| mark.unprotected.is_none());
+            if keeps && !self.may_run_bare(line_of(input), analysis) {
+                analysis.guarded.retain(|found| found.part != Part::Client);
+            }
         }
     }
 
@@ -238,7 +244,6 @@ impl Driver<'_> {
     /// Whether a line runs as without a guard: each of its commands needs what no line has that is kept from the guard's
     /// files, the rights of another user or the guard's state, and is surely the program for that.
     fn may_run_bare(&self, line: &str, analysis: &CallAnalysis) -> bool {
-        let clients = &self.runtime.platforms.places().clients;
         let is_named = |command: &SimpleCommand, named: &dyn Fn(&str) -> bool| {
             matches!(command.words.first(), Some(Word::Known(name)) if named(name)) && command.assignments.is_empty()
         };
@@ -250,10 +255,6 @@ impl Driver<'_> {
             let is_named = name == GUARD || is_kept(Path::new(name));
             is_named && analysis.commands.len() == 1 && found(name) == program.canonicalize().ok()
         };
-        let client = |name: &str| {
-            let asks = own_file(clients).and_then(|file| file.canonicalize().ok());
-            clients.iter().any(|client| client.program.names.contains(&name)) && asks.is_some() && found(name) == asks
-        };
         let raises = |name: &str| RAISING.contains(&name) && found(name).is_some_and(|file| has_owners_rights(&file));
         if !is_plain_line(line) {
             return false;
@@ -261,7 +262,7 @@ impl Driver<'_> {
         let commands = &analysis.commands;
         let raised = || commands.iter().filter(|command| is_named(command, &raises));
         let seen = |command: &SimpleCommand| {
-            is_named(command, &|name| own(name) && commands_guard(command) || client(name))
+            is_named(command, &|name| own(name) && commands_guard(command))
                 || raised().any(|outer| outer.span.0 <= command.span.0 && command.span.1 <= outer.span.1)
         };
         !commands.is_empty() && commands.iter().all(seen)
@@ -285,7 +286,7 @@ impl Driver<'_> {
         if denied || !is_shell_line(event) {
             return Ok(());
         }
-        let line = input.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let line = line_of(input).to_owned();
         let bare = confined.is_none() && self.may_run_bare(&line, analysis);
         let holds = || meeting.standing().is_some_and(|standing| standing.confined.is_some() || bare);
         if confined.is_none() && !holds() {
@@ -348,6 +349,11 @@ fn commands_guard(command: &SimpleCommand) -> bool {
     const WRITING: [&str; 11] =
         ["restore", "start", "advance", "retry", "halt", "resume", "end", "skip", "approve", "allow", "mode"];
     matches!(command.words.get(1), Some(Word::Known(word)) if WRITING.contains(&word.as_str()))
+}
+
+/// The line of a shell call.
+fn line_of(input: &Value) -> &str {
+    input.get("command").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether a folder is there, and neither it nor where it leads to is the project.

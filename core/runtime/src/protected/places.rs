@@ -95,7 +95,7 @@ impl Places {
             let reach = reach_of(&file);
             found.add(&file, Part::Settings, reach);
         }
-        let clients = sources.platforms.clients.iter().filter(|client| client.program.start.is_some());
+        let clients = sources.platforms.clients.iter().filter(|client| client.program.guarded);
         let called = clients.flat_map(|client| client.program.names.iter().copied());
         for file in start_files::launchers(called, &path_entries()) {
             found.add(&file, Part::Settings, Reach::Alone);
