@@ -18,6 +18,9 @@ pub const PROGRAM: &str = "$HOME/.local/share/phasegate/bin/phasegate";
 /// The folder of the files that clients start as their shells, each with the name of the shell that it stands in for.
 pub const SHELLS: &str = "$HOME/.local/share/phasegate/shell";
 
+/// The variables that say where the guard's state is, the surest first.
+pub const STATE_VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
+
 /// The names under which the program is a shell.
 pub const SHELL_NAMES: [&str; 2] = ["bash", "zsh"];
 
@@ -179,6 +182,8 @@ pub struct Places {
     /// The keys in the head of such a text, and of a skill's, that start nothing; every other key may have the client start
     /// something once it loads the text. None: no head has it start anything.
     pub text_keys: Vec<String>,
+    /// Files of a project from which the client takes prompts by itself, and sends them like a person's.
+    pub prompt_files: Vec<String>,
     /// Files and folders whose presence in a project or home shows that the platform is used there.
     pub signs: Vec<String>,
     /// Environment variables that name the project's folder, first choice first; they do not follow `cd`.

@@ -51,6 +51,8 @@ pub struct PlaceTable {
     pub agent_notes: &'static [&'static str],
     /// See [`Places::text_keys`].
     pub text_keys: &'static [&'static str],
+    /// See [`Places::prompt_files`].
+    pub prompt_files: &'static [&'static str],
     /// See [`Places::signs`].
     pub signs: &'static [&'static str],
     /// See [`Places::project_variables`].
@@ -112,6 +114,7 @@ impl Table {
             command_folders,
             agent_notes,
             text_keys,
+            prompt_files,
             signs,
             project_variables,
             session_variables,
@@ -127,6 +130,7 @@ impl Table {
             command_folders: owned(command_folders),
             agent_notes: owned(agent_notes),
             text_keys: owned(text_keys),
+            prompt_files: owned(prompt_files),
             signs: owned(signs),
             project_variables: owned(project_variables),
             session_variables: owned(session_variables),
@@ -169,6 +173,7 @@ impl PlaceTable {
         command_folders: &[],
         agent_notes: &[],
         text_keys: &[],
+        prompt_files: &[],
         signs: &[],
         project_variables: &[],
         session_variables: &[],

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jsonc_parser::cst::{CstNode, CstObject};
 use phasegate_adapter::InstallRequest;
+use phasegate_adapter::install::STATE_VARIABLES;
 
 use crate::entry::{by_client, ours};
 use crate::host::Host;
@@ -17,6 +18,10 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
     if let Some(problem) = off {
         return Some(problem.message);
     }
+    let mut own = request.existing.iter().filter(|(path, _)| path.starts_with(&request.project));
+    if let Some(why) = own.find_map(|(path, text)| moved_state(path, text)) {
+        return Some(why);
+    }
     let files: Vec<_> =
         request.existing.iter().map(|(path, text)| missing(host, path, text, &request.command)).collect();
     if files.iter().any(|missing| missing.is_none()) {
@@ -28,6 +33,14 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
         .flatten()
         .max_by_key(|(ours, _)| *ours)
         .map_or_else(|| Some("no settings file has a hook that runs it".to_string()), |(_, why)| Some(why))
+}
+
+/// Why a guard that is started with these settings of a project would know nothing of it: they give it another state.
+fn moved_state(path: &Path, text: &str) -> Option<String> {
+    let (_, root) = parse(path, text, Comments::Refused).ok()?;
+    let settings = root.to_serde_value()?;
+    let name = STATE_VARIABLES.iter().find(|name| settings.get("env").is_some_and(|env| env.get(name).is_some()))?;
+    Some(format!("`{}` sets `{name}`, so that the guard would have another state", path.display()))
 }
 
 /// Whether the settings file starts the guard as for block mode: for an event that must be denied when it fails, the client

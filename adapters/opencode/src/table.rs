@@ -135,6 +135,7 @@ pub(crate) static TABLE: Table = Table {
         command_folders: &[],
         agent_notes: &[],
         text_keys: &[],
+        prompt_files: &[],
         project_variables: &[],
         session_variables: &["PHASEGATE_SESSION"],
         installed: &[PLUGIN[0], PLUGIN[1]],

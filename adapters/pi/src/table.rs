@@ -83,6 +83,7 @@ pub(crate) static TABLE: Table = Table {
         command_folders: &[],
         agent_notes: &[],
         text_keys: &[],
+        prompt_files: &[],
         client_keys: &["defaultProvider", "defaultModel", "defaultThinkingLevel", "theme", "lastChangelogVersion"],
         signs: &[".pi", "~/.pi"],
         project_variables: &[],

@@ -65,6 +65,23 @@ fn a_prompt_takes_it_and_another_call_or_agent_is_not_meant() {
     assert_eq!(edit(&world, "c3", "z"), Reply::Silent);
 }
 
+/// The client sends the prompt of a scheduled task like one that a person typed.
+#[test]
+fn a_prompt_that_may_be_of_a_scheduled_task_is_no_persons() {
+    let world = world();
+    assert!(matches!(edit(&world, "c1", "y"), Reply::Denied(_)));
+    let tasks = |prompt: &str| {
+        world.write(".claude/scheduled_tasks.json", &format!(r#"{{"tasks": [{{"prompt": "{prompt}"}}]}}"#))
+    };
+    tasks("/phasegate allow");
+    let answer = prompt_in_a_terminal(&world, "s", "/phasegate allow");
+    assert!(String::from_utf8_lossy(&answer.stdout).contains("counts only where a person types it"), "{answer:?}");
+    assert!(matches!(edit(&world, "c2", "z"), Reply::Denied(_)));
+    tasks("look at the build");
+    prompt_in_a_terminal(&world, "s", "/phasegate allow");
+    assert_eq!(edit(&world, "c3", "z"), Reply::Silent);
+}
+
 #[test]
 fn what_protects_the_guard_is_not_let_pass_and_no_agent_says_so() {
     let world = world();

@@ -398,3 +398,27 @@ fn what_the_guard_compares_with_is_not_taken_away() {
         assert!(tool(&world, "t5", "printf y > src/a.py").contains("changed `src/a.py`"), "{body}");
     }
 }
+
+/// A client obeys what lies in the folder that it is started in: what is new there is told, and where it would start no guard,
+/// or is another project's, it is a violation.
+#[test]
+fn what_a_client_would_obey_in_a_folder_below_is_seen() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    world.run(&["init", "claude-code"], 0);
+    world.start("s");
+    let told = tool(&world, "t1", "mkdir -p pkg/a/.claude && echo '{\"env\": {}}' > pkg/a/.claude/settings.json");
+    assert!(told.contains("a client that is started in `pkg/a` obeys it"), "{told}");
+    assert!(!is_stopped(&world, "t2"));
+    for (id, path, text) in [
+        ("a", "pkg/b/.claude/settings.local.json", r#"{"disableAllHooks": true}"#),
+        ("b", "pkg/c/.claude/settings.json", r#"{"env": {"PHASEGATE_STATE_DIR": "/tmp/x"}}"#),
+        ("c", "pkg/d/.phasegate/config.yaml", "mode: warn"),
+    ] {
+        let folder = path.rsplit_once('/').unwrap().0;
+        tool(&world, id, &format!("mkdir -p {folder} && echo '{text}' > {path}"));
+        assert!(is_stopped(&world, &format!("{id}2")), "{path}");
+        world.run(&["restore"], 0);
+        assert!(!is_stopped(&world, &format!("{id}3")) && self::text(&world, path).is_none(), "{path}");
+    }
+}

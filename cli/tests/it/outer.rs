@@ -21,7 +21,7 @@ fn beside(world: &World, name: &str, config: Option<&str>) -> PathBuf {
 }
 
 /// A frame of a session in this project.
-fn frame_in(world: &World, root: &Path, session: &str, event: &str, fields: &Value) -> assert_cmd::Command {
+pub(crate) fn frame_in(world: &World, root: &Path, session: &str, event: &str, fields: &Value) -> assert_cmd::Command {
     let mut frame = json!({"session_id": session, "cwd": root, "hook_event_name": event});
     frame.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let mut hook = world.phasegate(&["hook", "claude-code"]);
@@ -29,7 +29,7 @@ fn frame_in(world: &World, root: &Path, session: &str, event: &str, fields: &Val
     hook
 }
 
-fn call_in(world: &World, root: &Path, session: &str, tool: &str, input: &Value) -> Output {
+pub(crate) fn call_in(world: &World, root: &Path, session: &str, tool: &str, input: &Value) -> Output {
     let fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": "t"});
     frame_in(world, root, session, "PreToolUse", &fields).output().unwrap()
 }

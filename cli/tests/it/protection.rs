@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::outer::{call_in, frame_in};
 use crate::support::{Reply, World, denied, reply};
 
 fn world() -> World {
@@ -139,4 +140,35 @@ fn a_denial_names_the_path_as_the_call_gives_it() {
     assert!(!text.contains("config.yaml/"), "{text}");
     let parts = json!({"folder": ".phasegate", "name": "config.yaml"});
     denied(&world.call("s", "2", "mcp__fs__write_file", parts), "self-protection");
+}
+
+/// A client reads settings up to the root of the repository, and lines and agents keep notes in its own folder alone.
+#[test]
+fn what_a_client_reads_above_the_project_and_its_own_folder_are_protected() {
+    let world = World::unguarded();
+    world.write("pkg/.phasegate/config.yaml", "mode: block\n");
+    fs::create_dir_all(world.root().join(".git")).unwrap();
+    let package = world.root().join("pkg");
+    frame_in(&world, &package, "s", "SessionStart", &json!({"source": "startup"})).output().unwrap();
+    let write = |path: std::path::PathBuf| {
+        reply(&call_in(&world, &package, "s", "Write", &json!({"file_path": path, "content": "{}"})))
+    };
+    let (root, home) = (world.root(), world.home());
+    for path in [
+        root.join(".claude/settings.local.json"),
+        root.join(".mcp.json"),
+        root.join("other/.claude/settings.json"),
+        home.join(".claude/.config.json"),
+        home.join(".claude/remote-settings.json"),
+    ] {
+        assert!(matches!(write(path.clone()), Reply::Denied(_)), "{}", path.display());
+    }
+    for path in [
+        root.join("other/a.json"),
+        home.join(".claude/plans/a.md"),
+        home.join(".claude/projects/x/memory/a.md"),
+        home.join("notes.md"),
+    ] {
+        assert_eq!(write(path.clone()), Reply::Silent, "{}", path.display());
+    }
 }

@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
+use phasegate_adapter::install::STATE_VARIABLES;
 
 use crate::ancestors::{Process, own_ancestors};
 use crate::awake::{awake_sessions, readable_sessions};
-use crate::locations::{Locations, STATE_VARIABLES, USUAL_STATE};
+use crate::locations::{Locations, USUAL_STATE};
 use crate::project::{Project, session_key};
 use crate::runtime::Runtime;
 use crate::sessions::{OpenProgram, SessionInfo, Sessions};

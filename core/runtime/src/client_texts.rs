@@ -1,7 +1,7 @@
-//! Texts that have a client start something: the head of a skill, an agent or a command may name hooks and servers, which the
-//! client starts outside of every call once it loads the text (rules 4.12).
+//! Texts that have a client start something: the head of a skill, an agent or a command may name hooks and servers, and its
+//! body lines of a shell, which the client starts outside of every call once it loads the text (rules 4.12).
 //!
-//! Heads are known by their content, as settings are. A client may also load a text when the file changes, and keep it: so a
+//! These are known by their content, as settings are. A client may also load a text when the file changes, and keep it: so a
 //! session knows how the files were when it began, by what no program can set of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,14 +14,16 @@ use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::client_settings::{BELOW_ROOT, REPOSITORY, up_to_root};
-use crate::facts::git_folder;
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
+use crate::repository::{folders_above, git_folder};
 
 /// The text of a skill, in its folder.
 const SKILL_FILE: &str = "SKILL.md";
 /// What stands before and behind the head of a text.
 const FENCE: &str = "---";
+/// What stands before a line of a shell that the client runs when it loads a text, and puts what it prints in its place.
+const LINES: [&str; 2] = ["!`", "```!"];
 /// How the names of the user's texts begin.
 const BELOW_HOME: &str = "~/";
 /// The most skills of one folder that are looked at.
@@ -83,8 +85,7 @@ impl<'a> Search<'a> {
         Self { platforms, home, root, from, others }
     }
 
-    /// The texts whose head says more than a client only shows or asks the guard about, by their names, each with the digest
-    /// of that head. A place with too many texts is one of them.
+    /// The texts that say more than a client only shows or asks the guard about, by their names, each with the digest of that. A place with too many texts is one of them.
     pub(crate) fn definitions(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         for place in self.places().into_iter().filter(|place| wanted(place.kind)) {
@@ -97,9 +98,9 @@ impl<'a> Search<'a> {
             for path in texts {
                 // What cannot be read may say anything.
                 let text = bounds::bytes(&path, MAX_SETTINGS_BYTES).unwrap_or_else(|_| FENCE.into());
-                let Some(head) = head(&String::from_utf8_lossy(&text), &self.platforms.text_keys) else { continue };
+                let Some(says) = started(&String::from_utf8_lossy(&text), &self.platforms.text_keys) else { continue };
                 let name = format!("{}/{}", place.name, path.strip_prefix(&top).unwrap_or(&path).display());
-                found.insert(name, sha256_hex(head.as_bytes()));
+                found.insert(name, sha256_hex(says.as_bytes()));
             }
             if !whole {
                 found.insert(format!("{}/{UNREAD}", place.name), String::new());
@@ -132,12 +133,6 @@ impl<'a> Search<'a> {
         new.filter(|folder| names().any(|(name, _)| folder.join(name).is_dir())).map(Path::to_path_buf).collect()
     }
 
-    /// The project's root, and the folders above it up to that of its repository.
-    fn up_to_repository(&self) -> impl Iterator<Item = &Path> {
-        let top = self.root.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(self.root);
-        self.root.ancestors().take_while(move |folder| folder.starts_with(top))
-    }
-
     fn named(&self) -> impl Iterator<Item = (&str, Kind)> {
         let all = [
             (&self.platforms.text_skills, Kind::Skills),
@@ -148,8 +143,9 @@ impl<'a> Search<'a> {
     }
 
     fn places(&self) -> Vec<Place> {
+        let above = folders_above(self.root);
         let folders: BTreeSet<&Path> = up_to_root(self.from, self.root)
-            .chain(self.up_to_repository())
+            .chain(above.iter().map(PathBuf::as_path))
             .chain(self.others.iter().map(PathBuf::as_path))
             .collect();
         let own = |folder: &Path, name: &str, kind| {
@@ -257,6 +253,14 @@ impl Place {
     }
 }
 
+/// What of a text may have a client start something when it loads it: the head, and the lines of a shell in the body.
+fn started(text: &str, known: &[String]) -> Option<String> {
+    let runs = text.lines().filter(|line| LINES.iter().any(|sign| line.contains(sign)));
+    let runs: Vec<&str> = runs.collect();
+    let head = head(text, known);
+    if head.is_none() && runs.is_empty() { None } else { Some(head.unwrap_or_default() + &runs.join("\n")) }
+}
+
 /// The head of a text, if it may say more than these keys and plain values: what a client is to start takes a structure. A
 /// line that is not surely one of them counts.
 fn head(text: &str, known: &[String]) -> Option<String> {
@@ -292,6 +296,14 @@ fn is_plain(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_of_a_shell_in_a_body_count() {
+        for text in ["---\nname: a\n---\nNow: !`git status`\n", "```!\ngit status\n```\n"] {
+            assert!(started(text, &["name".to_owned()]).is_some(), "{text}");
+        }
+        assert_eq!(started("---\nname: a\n---\nRun `x`!\n", &["name".to_owned()]), None);
+    }
 
     #[test]
     fn a_head_counts_that_says_more_than_known_keys() {

@@ -7,6 +7,7 @@ mod alarms;
 mod distrust;
 mod effects;
 mod not_in_force;
+mod prompt_files;
 mod policy_choice;
 mod record;
 mod shell;

@@ -22,7 +22,6 @@ use phasegate_core::{FactKey, FactValue, Facts};
 
 pub(crate) use self::files::is_ignored;
 pub use self::source::{FactSource, Registered, Trial, World};
-pub(crate) use self::tracked::git_folder;
 
 /// Every source of facts.
 pub const SOURCES: &[Registered] = &[

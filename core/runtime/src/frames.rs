@@ -374,6 +374,7 @@ pub fn decide(
         if let Some(message) = opened.message() {
             driver.look(adapter, message, &mut event);
         }
+        driver.attribute(&mut event);
         let outcome = driver.decide(event)?;
         let denied = outcome.decision.as_ref().is_some_and(|decision| !decision.lets_through());
         outcomes.push(outcome);

@@ -30,6 +30,7 @@ mod sender;
 pub mod connections;
 pub mod servers;
 mod client_settings;
+mod repository;
 mod client_texts;
 mod modules;
 pub mod strength;

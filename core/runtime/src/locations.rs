@@ -15,8 +15,6 @@ pub const CONFIG_FOLDER: &str = ".phasegate";
 
 /// Where the state is below the home folder if no variable says otherwise.
 pub(crate) const USUAL_STATE: &str = ".local/state/phasegate";
-/// The variables that say where the state is, the surest first.
-pub(crate) const STATE_VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "XDG_STATE_HOME", "HOME"];
 
 /// The folders outside the project.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -34,6 +34,8 @@ pub struct PlatformPlaces {
     pub text_keys: Vec<String>,
     /// Folders of the clients' own in which agents keep notes.
     pub agent_notes: Vec<String>,
+    /// Files of a project from which clients take prompts by themselves.
+    pub prompt_files: Vec<String>,
     /// The clients' own folders in the user's home.
     pub own_folders: Vec<String>,
     /// The platforms' own programs.
@@ -122,6 +124,7 @@ impl Platforms {
                 all.agent_folders.extend(places.agent_folders);
                 all.agent_notes.extend(places.agent_notes);
                 all.text_keys.extend(places.text_keys);
+                all.prompt_files.extend(places.prompt_files);
                 all.own_folders.extend(places.signs.into_iter().filter(|sign| sign.starts_with("~/")));
             }
             all.skill_folders.sort_unstable();

@@ -25,6 +25,7 @@ use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
 use crate::platforms::{Client, PlatformPlaces};
 use crate::project::{Project, every_project};
+use crate::repository::folders_above;
 
 /// The variables that name folders of the guard.
 const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
@@ -45,6 +46,8 @@ pub(crate) struct Protected<'a> {
     links: Links,
     /// The settings that name files which clients start, where they were asked for.
     named: OnceCell<NamedFiles>,
+    /// The folders of the repository above the project, where they were asked for.
+    above: OnceCell<Vec<PathBuf>>,
 }
 
 impl<'a> Protected<'a> {
@@ -69,6 +72,7 @@ impl<'a> Protected<'a> {
             of_others: Cell::new(false),
             links,
             named: OnceCell::new(),
+            above: OnceCell::new(),
         }
     }
 
@@ -92,7 +96,9 @@ impl<'a> Protected<'a> {
         let root = self.root.as_deref();
         let below =
             start.ancestors().take_while(|folder| root.is_some_and(|root| folder.starts_with(root) && *folder != root));
-        let nested: Vec<_> = below.flat_map(|folder| Places::of_project(self.sources, folder, &self.links)).collect();
+        let above = root.map(folders_above).unwrap_or_default();
+        let both = below.chain(above.iter().map(PathBuf::as_path));
+        let nested: Vec<_> = both.flat_map(|folder| Places::of_project(self.sources, folder, &self.links)).collect();
         self.places.paths.iter().chain(&nested).filter(counts).flat_map(one).collect()
     }
 
@@ -127,6 +133,7 @@ impl<'a> Protected<'a> {
         let led_to = || self.led_to(&names, change);
         let nested = || self.nested(&names, change);
         let started = || self.started(path, change);
+        let found = || found().or_else(|| self.in_own_folder(path));
         let part = named.or_else(found).or_else(nested).or_else(elsewhere).or_else(led_to);
         let part = part.or_else(|| self.linked(path)).or_else(started);
         if part.is_some() {
@@ -160,11 +167,30 @@ impl<'a> Protected<'a> {
         self.of_others.get() && every_project(self.sources.locations).iter().any(strict)
     }
 
+    /// Whether the path lies in a client's own folder, where only what agents keep for themselves is theirs, and the project is
+    /// a person's work.
+    fn in_own_folder(&self, path: &Path) -> Option<Part> {
+        let (root, home) = (self.root.as_deref()?, &self.sources.locations.home);
+        let platforms = self.sources.platforms;
+        let own = platforms.own_folders_in(home).any(|folder| path.starts_with(&folder) && path != folder);
+        let notes = platforms.agent_notes.iter().filter_map(|name| Some(home.join(name.strip_prefix("~/")?)));
+        let is_below = |note: PathBuf| {
+            let mut names = path.components();
+            note.components().all(|part| names.next().is_some_and(|name| part.as_os_str() == "*" || name == part))
+        };
+        (own && !path.starts_with(root) && !notes.into_iter().any(is_below)).then_some(Part::Settings)
+    }
+
     /// Whether a client that is started in a folder below the root, or that looks there, would read the path.
     fn nested(&self, path: &Folded, change: Change) -> Option<Part> {
-        let below = path.below_each(&Folded::of(self.root.as_deref()?));
-        let place = |path: &Folded| self.places.names.iter().find(|place| place.touched(path, change));
-        below.iter().find_map(place).map(|place| place.part)
+        let root = self.root.as_deref()?;
+        // What a client reads above the project counts, too, from the folder of the repository on.
+        let above = self.above.get_or_init(|| folders_above(root));
+        let tops = above.iter().filter(|folder| folder.join(".git").exists());
+        let in_repository = tops.flat_map(|top| path.at_each(&Folded::of(top)));
+        let all = path.below_each(&Folded::of(root)).into_iter().chain(in_repository);
+        let place = |path: Folded| self.places.names.iter().find(|place| place.touched(&path, change));
+        all.filter_map(place).map(|place| place.part).next()
     }
 
     /// Whether the project is a guarded one.

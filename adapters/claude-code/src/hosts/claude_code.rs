@@ -172,6 +172,7 @@ pub(crate) static HOST: Host = Host {
                 "version",
                 "when_to_use",
             ],
+            prompt_files: &[".claude/scheduled_tasks.json"],
             project_variables: &["CLAUDE_PROJECT_DIR"],
             session_variables: &["CLAUDE_CODE_SESSION_ID"],
             installed: &[COMMAND_FILES[0], COMMAND_FILES[1]],

@@ -6,7 +6,7 @@ use phasegate_core::analysis::{SimpleCommand, Verdict, Word};
 use phasegate_shell::{Judgement, Part};
 
 use crate::bounds::{self, MAX_FILE_BYTES};
-use crate::facts::git_folder;
+use crate::repository::git_folder;
 
 /// Programs after which the branch is still the same.
 const PLAIN: [&str; 14] =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
@@ -179,6 +179,8 @@ impl Driver<'_> {
             None => suspects.blame(self, &path),
             Some(Part::Policy | Part::Skill) if suspects.act() => Blame::Accepted,
             Some(Part::Policy | Part::Skill) => Blame::Nobody,
+            // A client that is started there may be without the guard, or with another one; a clone brings such files, too.
+            Some(_) if suspects.act() && self.folder_below(seen).is_some() => self.blame_below(suspects, seen, &path),
             // What a person changes is theirs, as long as the guard is started.
             Some(_) if !suspects.act() && !self.is_unguarded() => Blame::Nobody,
             Some(_) => suspects.of_guard(&path),
@@ -198,6 +200,32 @@ impl Driver<'_> {
             Blame::Call(change) if self.is_strict_about(change.by.as_ref()) => violation(change),
             Blame::Call(change) => Found::Told(accused(&change)),
         }
+    }
+
+    /// The folder below the project's root, in which a client would obey the file.
+    fn folder_below<'s>(&self, seen: &'s Seen) -> Option<&'s Path> {
+        let settings = &self.runtime.platforms.places().settings;
+        let own = |folder: &&Path| {
+            seen.path.strip_prefix(folder).is_ok_and(|name| settings.iter().any(|own| name == Path::new(own)))
+        };
+        let folder = seen.path.ancestors().find(own)?;
+        let is_below = folder.starts_with(&self.project.root) && !self.start.starts_with(folder);
+        Some(folder).filter(|folder| is_below && *folder != self.project.root)
+    }
+
+    /// Whose doing a file is that a client in a folder below obeys: a violation only where that would start no guard.
+    fn blame_below(&self, suspects: &Suspects, seen: &Seen, path: &str) -> Blame {
+        let folder = self.folder_below(seen).unwrap_or(&self.project.root);
+        let clients = &self.runtime.platforms.places().clients;
+        let client = clients.iter().find(|client| Some(client.adapter.id()) == self.client.as_deref());
+        let starts = client.is_none_or(|client| {
+            unguarded(client.adapter, &self.runtime.locations, folder, InstallScope::User).is_none()
+        });
+        if starts || seen.after.is_none() {
+            let below = display(&self.project.root, folder).unwrap_or_default();
+            return Blame::Unsure(format!("`{path}` changed: a client that is started in `{below}` obeys it"));
+        }
+        suspects.of_guard(path)
     }
 
     fn is_strict_about(&self, by: Option<&ForbiddingPhase>) -> bool {
@@ -297,6 +325,7 @@ impl Driver<'_> {
         Ground {
             root: &self.project.root,
             client_keys: &self.runtime.platforms.places().client_keys,
+            client_files: &self.runtime.platforms.places().settings,
             now: (self.runtime.now)().saturating_mul(1_000_000),
             open,
         }

@@ -87,9 +87,9 @@ impl Driver<'_> {
                 return Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy("go on without it")));
             }
             let why = format!(
-                "the head of `{file}` may name hooks or servers that the client starts by itself, and no person accepted it"
+                "`{file}` may name hooks, servers or shell lines that the client starts by itself, and no person accepted it"
             );
-            let remedy = remedy("leave only keys with plain values in it");
+            let remedy = remedy("leave no such lines in it, and only keys with plain values in its head");
             return Some(Problem::new(Code::SettingsKept, why).with_remedy(remedy));
         }
         if is_word {

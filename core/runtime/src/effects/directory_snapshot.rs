@@ -31,6 +31,7 @@ pub(crate) fn begin(
     if !manifest.globs.is_empty() {
         manifest.folders.push(Folder::new(ground.root.to_path_buf(), Rule::Globs));
     }
+    manifest.folders.push(Folder::new(ground.root.to_path_buf(), Rule::Starts));
     let mut named: BTreeMap<PathBuf, Folder> = BTreeMap::new();
     for ProtectedPath { path, part, reach, .. } in places {
         match reach {
@@ -84,11 +85,15 @@ mod tests {
 
     struct World {
         folder: tempfile::TempDir,
+        files: [String; 2],
     }
 
     impl World {
         fn new() -> Self {
-            let world = Self { folder: tempfile::tempdir().unwrap() };
+            let world = Self {
+                folder: tempfile::tempdir().unwrap(),
+                files: [".tool/settings.json", "tool.json"].map(str::to_owned),
+            };
             for (path, text) in
                 [("src/a.py", "a"), ("src/deep/b.py", "b"), ("doc/c.md", "c"), (".gitignore", "made/\n")]
             {
@@ -112,7 +117,13 @@ mod tests {
         }
 
         fn ground<'g>(&'g self, open: &'g [PathBuf]) -> Ground<'g> {
-            Ground { root: self.root(), client_keys: &[], now: nanos(SystemTime::now()), open }
+            Ground {
+                root: self.root(),
+                client_keys: &[],
+                client_files: &self.files,
+                now: nanos(SystemTime::now()),
+                open,
+            }
         }
 
         fn begin(&self, globs: &[&str]) -> Manifest {
@@ -145,6 +156,19 @@ mod tests {
         assert_eq!(seen.len(), 4, "it is seen until it is settled");
         seen.iter().for_each(|one| manifest.settle(one, &mut world.copies()));
         assert_eq!(world.seen(&mut manifest), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_a_client_obeys_in_a_folder_below_is_seen() {
+        let world = World::new();
+        world.write("doc/tool.json", "{}");
+        let mut manifest = world.begin(&[]);
+        assert_eq!(world.seen(&mut manifest), Vec::<String>::new());
+        for path in ["src/deep/.tool/settings.json", "new/tool.json", "src/.tool/other.json", "src/made/tool.json"] {
+            world.write(path, "{}");
+        }
+        world.write("doc/tool.json", "{\"a\": 1}");
+        assert_eq!(world.seen(&mut manifest), ["doc/tool.json", "new/tool.json", "src/deep/.tool/settings.json"]);
     }
 
     #[test]

@@ -14,17 +14,21 @@ use super::manifest::{Folder, Manifest, Rule, WatchedFile};
 use super::stamp::{OpenFolder, Stamp};
 use super::{MAX_FILES, MAX_FOLDERS};
 
+/// The most folders of a project in which a client may be started, the shallow ones first.
+const MAX_STARTS: usize = 256;
 /// The most bytes that one look reads.
 const MAX_READ: u64 = 64 * 1024 * 1024;
 
-/// The folders of a manifest, each with whether its rule is the patterns.
-type Known = BTreeSet<(PathBuf, bool)>;
+/// The folders of a manifest, each with what its rule looks for in folders below.
+type Known = BTreeSet<(PathBuf, u8)>;
 
 /// Where a look looks.
 pub(crate) struct Ground<'a> {
     pub(crate) root: &'a Path,
     /// The keys of settings that clients change themselves.
     pub(crate) client_keys: &'a [String],
+    /// What clients obey of a project, by its path below the folder that they are started in.
+    pub(crate) client_files: &'a [String],
     /// The time now, in nanoseconds since 1970-01-01 UTC.
     pub(crate) now: i64,
     /// The files that calls changed although they might not, and that are not as they were.
@@ -57,7 +61,7 @@ impl Manifest {
     pub(crate) fn look(&mut self, ground: &Ground<'_>) -> Vec<Seen> {
         let globs: Vec<Glob> = self.globs.iter().map(|glob| Glob::from(glob.as_str())).collect();
         let ignores = Ignores::new(ground.root, self.began);
-        let mut names = Names { root: ground.root, globs: &globs, ignores };
+        let mut names = Names { root: ground.root, globs: &globs, ignores, client_files: ground.client_files };
         let mut known: Option<Known> = None;
         let (mut seen, mut read, mut at) = (Vec::new(), 0, 0);
         while at < self.folders.len() {
@@ -91,9 +95,15 @@ impl Manifest {
         if below.is_empty() {
             return;
         }
-        let key = |folder: &Folder| (folder.path.clone(), folder.rule == Rule::Globs);
+        let kind = |rule: Rule| u8::from(rule == Rule::Globs) + 2 * u8::from(rule == Rule::Starts);
+        let key = |folder: &Folder| (folder.path.clone(), kind(folder.rule));
         let known = known.get_or_insert_with(|| self.folders.iter().map(key).collect());
         below.retain(|folder| known.insert(key(folder)));
+        let mut starts = self.folders.iter().filter(|folder| folder.rule == Rule::Starts).count();
+        below.retain(|folder| {
+            starts += usize::from(folder.rule == Rule::Starts);
+            folder.rule != Rule::Starts || starts <= MAX_STARTS
+        });
         let room = MAX_FOLDERS.saturating_sub(folders);
         self.capped |= below.len() > room;
         below.truncate(room);

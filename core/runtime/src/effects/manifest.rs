@@ -43,6 +43,8 @@ pub(crate) enum Rule {
     Skills,
     /// The files of these names, whether they exist or not.
     Named(Part),
+    /// What a client obeys that is started in the folder, or in one of its folders.
+    Starts,
 }
 
 impl Rule {
@@ -51,6 +53,7 @@ impl Rule {
         match self {
             Self::Globs => None,
             Self::Tree(part) | Self::Named(part) => Some(part),
+            Self::Starts => Some(Part::Settings),
             Self::Skills => Some(Part::Skill),
         }
     }

@@ -168,6 +168,7 @@ fn word(rule: Rule) -> String {
     match rule {
         Rule::Globs => "globs".to_owned(),
         Rule::Skills => "skills".to_owned(),
+        Rule::Starts => "starts".to_owned(),
         Rule::Tree(of) => format!("tree:{}", part(of)),
         Rule::Named(of) => format!("named:{}", part(of)),
     }
@@ -187,6 +188,7 @@ fn rule_of(word: &str) -> Option<Rule> {
         Some(_) => None,
         None if word == "globs" => Some(Rule::Globs),
         None if word == "skills" => Some(Rule::Skills),
+        None if word == "starts" => Some(Rule::Starts),
         None => None,
     }
 }

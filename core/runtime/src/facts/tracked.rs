@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::bounds::{self, MAX_FILE_BYTES};
+use crate::repository::git_folder;
 
 /// The largest index that is read, in bytes: about 200,000 files.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
@@ -28,16 +28,6 @@ pub(super) fn below(folder: &Path) -> Option<Vec<String>> {
     let prefix = folder.strip_prefix(top).ok()?;
     let inside = |name: String| Some(Path::new(&name).strip_prefix(prefix).ok()?.to_str()?.to_owned());
     Some(names(&bytes)?.into_iter().filter_map(inside).collect())
-}
-
-/// Where a repository is kept: `.git`, or where that file says.
-pub(crate) fn git_folder(top: &Path) -> Option<PathBuf> {
-    let git = top.join(".git");
-    if git.is_dir() {
-        return Some(git);
-    }
-    let text = bounds::read(&git, MAX_FILE_BYTES).ok()?;
-    Some(top.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 /// The names of an index, in its order.

@@ -328,7 +328,7 @@ mod tests {
         let top = folder.path().canonicalize().unwrap();
         let locations =
             Locations { state: top.join("s"), user: top.join("u"), machine: top.join("m"), home: top.join("h") };
-        for name in ["p/.phasegate/skills", "p/.tool/skills/x", "p/src/new", "q/.tool", "s/projects", "out"] {
+        for name in ["p/.git", "p/.phasegate/skills", "p/.tool/skills/x", "p/src/new", "q/.tool", "s/projects", "out"] {
             fs::create_dir_all(top.join(name)).unwrap();
         }
         let (root, other) = (top.join("p"), top.join("q"));

@@ -111,6 +111,12 @@ impl Folded {
         rest.filter(|rest| !rest.is_empty()).map(|rest| Self(rest.to_string())).collect()
     }
 
+    /// The path from the root, and from each folder below it; none if it does not lie there.
+    pub(super) fn at_each(&self, root: &Self) -> Vec<Self> {
+        let whole = self.0.strip_prefix(&root.0).map(|below| Self(below.to_owned()));
+        whole.into_iter().chain(self.below_each(root)).collect()
+    }
+
     /// Whether one of the names is this, which is folded.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.split('/').any(|own| own == name)
