@@ -349,9 +349,25 @@ fn the_clients_record_and_links_among_the_dotfiles_stay() {
 }
 
 #[test]
+fn a_skill_or_a_phase_says_whether_lines_are_held() {
+    let Some(off) = world_of("", &LOOK.replace("phases:", "confine: off\nphases:")) else { return };
+    assert!(matches!(asked(&off, "c1", "make"), Reply::Denied(_)), "as by the text");
+    let phase = LOOK.replace("phases:", "confine: off\nphases:").replace("    do:", "    confine: auto\n    do:");
+    assert_eq!(asked(&world_of("", &phase).unwrap(), "c1", "make"), Reply::Silent, "the phase says otherwise");
+}
+
+#[test]
 fn a_config_can_require_that_lines_are_held() {
-    let Some(world) = world_of("confine: required\n", BUILD) else { return };
-    assert_eq!(asked(&world, "c1", "make"), Reply::Silent);
+    for (config, skill) in
+        [("confine: required\n", BUILD.to_owned()), ("", BUILD.replace("    do:", "    confine: required\n    do:"))]
+    {
+        let Some(world) = world_of(config, &skill) else { return };
+        is_required(&world);
+    }
+}
+
+fn is_required(world: &World) {
+    assert_eq!(asked(world, "c1", "make"), Reply::Silent);
     // Another client, whose shell this program is not.
     fs::remove_file(world.shell()).unwrap();
     world.start("s2");

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::policy::{Mode, Policy};
 
-use crate::confine::Confine;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::mcp::Mcp;
+use phasegate_core::policy::Confine;
 
 /// What a set of configs means.
 #[derive(Clone, Debug, Default, PartialEq)]

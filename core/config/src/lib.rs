@@ -2,7 +2,6 @@
 //!
 //! No files are read here: the caller hands in texts with their names and levels.
 
-mod confine;
 pub mod source;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -46,7 +45,6 @@ mod demanded;
 
 pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
-pub use confine::Confine;
 pub use demanded::{Demanded, demanded};
 pub use diagnostic::{Diagnostic, Severity};
 pub use formats::{FORMATS_FOLDER, FrontMatter, SCHEMAS_FOLDER, front_matter};
@@ -58,6 +56,7 @@ pub use json_schema::JsonSchema;
 pub use mcp::Mcp;
 pub use meaning::is_host_agent;
 pub use packs::{Pack, packs};
+pub use phasegate_core::policy::Confine;
 pub use plan_steps::plan_steps;
 pub use prompts::PROMPTS_FOLDER;
 pub use rules::{IMPORTED_RULES, RULES_FOLDER, RuleText, rule_schema, rule_texts};

@@ -201,7 +201,7 @@ pub use denial::{Denial, DenialKind};
 pub use event::{Event, EventKind};
 pub use fact::{Fact, FactKey, FactValue, Facts};
 pub use gates::gates;
-pub use judge::confined::holding;
+pub use judge::confined::{holding, requires_hold};
 pub use phrase::effect_in_words;
 pub use policy::Policy;
 pub use reason::DenialReason;

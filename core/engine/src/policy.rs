@@ -1,6 +1,7 @@
 //! Policies: all configs compiled. Made by `phasegate-config`, never edited.
 
 mod answers;
+mod confine;
 mod safety;
 
 use alloc::boxed::Box;
@@ -22,6 +23,7 @@ pub use crate::mode::Mode;
 use crate::object::Selector;
 use crate::plan::PlanFile;
 pub use crate::policy::answers::{Approve, ChangedTools};
+pub use crate::policy::confine::Confine;
 use crate::rules::Rules;
 pub use crate::scope::Scope;
 use crate::steps::StepsFile;
@@ -154,6 +156,9 @@ pub struct Skill {
     /// What becomes of a violation in block mode.
     #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
     pub on_violation: OnViolation,
+    /// Whether the kernel holds its lines, where its phases do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confine: Option<Confine>,
     /// What begins a run, besides a person's command. Any of them does.
     #[serde(default = "Start::by_default", skip_serializing_if = "Start::is_default")]
     pub start: Vec<Start>,
@@ -382,6 +387,9 @@ pub struct Phase {
     /// How calls that no line lists are answered in it; `None`: as the skill says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlisted: Option<Box<UnlistedRule>>,
+    /// Whether the kernel holds its lines; `None`: as the skill says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confine: Option<Confine>,
     /// What must hold before it is entered.
     pub requires: Option<Condition>,
     /// What completes it; `None`: nothing is needed to leave it.

@@ -65,6 +65,7 @@ pub(super) fn phase(
         done_by: source.done_by.clone(),
         run,
         unlisted: rule,
+        confine: source.confine,
         requires: inner.condition(source.requires.as_ref(), child(node, "requires")),
         done_when: inner.condition(source.done_when.as_ref(), child(node, "done_when")),
         failed_when: inner.condition(source.failed_when.as_ref(), child(node, "failed_when")),

@@ -72,6 +72,7 @@ pub(crate) fn skill<'f>(
         unlisted_lines,
         leave_skill: source.finish.map_or(default, LeaveSkill::from),
         on_violation: source.on_violation.map(Into::into).unwrap_or_default(),
+        confine: source.confine,
         finish_required: source.finish == Some(FinishSource::Required),
         start,
         servers: source.servers.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use phasegate_core::policy::Confine;
 use serde::Deserialize;
 
 use super::choices::{LeaveSource, ThenSource};
@@ -24,6 +25,9 @@ pub struct PhaseSource {
     pub forbidden: Vec<MatcherSource>,
     /// How to answer calls that no line lists while the run is in the phase. The default is the skill's `unlisted`.
     pub unlisted: Option<UnlistedRuleSource>,
+    /// Whether the kernel holds shell lines in the phase: `required` lets only lines run that are known to read where it
+    /// cannot; with `off` lines are judged by their text. The default is the skill's `confine`.
+    pub confine: Option<Confine>,
     /// The condition for entering the phase.
     pub requires: Option<ConditionSource>,
     /// The condition that completes the phase. Only calls of the current visit count. Without it a run can leave the

@@ -12,7 +12,7 @@ use super::matcher::MatcherSource;
 use super::mcp::McpSource;
 use super::rules::RulesSource;
 use super::safety::SafetySource;
-use crate::confine::Confine;
+use phasegate_core::policy::Confine;
 
 /// Settings for every skill, and the shipped skills to use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

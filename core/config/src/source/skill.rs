@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use phasegate_core::policy::Confine;
 use serde::Deserialize;
 
 use super::artifact::ArtifactSource;
@@ -36,6 +37,9 @@ pub struct SkillSource {
     /// What becomes of a violation in block mode. The default is `deny`.
     #[serde(default)]
     pub on_violation: Option<OnViolationSource>,
+    /// Whether the kernel holds shell lines in its phases, where they do not say it. The default is the project's `confine`.
+    #[serde(default)]
+    pub confine: Option<Confine>,
     /// Where runs live. The default is `session`.
     #[serde(default)]
     pub scope: Option<ScopeSource>,

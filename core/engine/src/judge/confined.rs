@@ -11,7 +11,7 @@ use crate::command_view::does;
 use crate::decide::Line;
 use crate::decision::Confined;
 use crate::matcher::Matcher;
-use crate::policy::{Mode, Phase, Policy, Skill, Unlisted};
+use crate::policy::{Confine, Mode, Phase, Policy, Skill, Unlisted};
 use crate::rendering;
 use crate::state::{Run, State};
 use crate::tool::only_reads;
@@ -27,7 +27,12 @@ const READING: [&str; 2] = ["does:read", "does:list"];
 fn holds(skill: &Skill, run: &Run, phase: &Phase) -> bool {
     let reads = |line: &Matcher| line.commands.iter().all(|command| READING.contains(&command.as_str()));
     let only_reads = phase.steps.is_none() && phase.allowed.iter().all(reads);
-    run.mode == Mode::Block && !skill.compat && only_reads && skill.unlisted_in(phase).1 == Unlisted::ReadOnly
+    let is_off = skill.confine_in(phase) == Some(Confine::Off);
+    run.mode == Mode::Block
+        && !skill.compat
+        && only_reads
+        && !is_off
+        && skill.unlisted_in(phase).1 == Unlisted::ReadOnly
 }
 
 /// How lines are held now, where the state has a live run in a phase that holds them.
@@ -37,6 +42,16 @@ pub fn holding(policy: &Policy, state: &State) -> Option<Confined> {
         let skill = policy.skill_version(&run.skill, &run.version)?;
         let phase = skill.phase_index(&run.phase).and_then(|index| skill.phases.get(index))?;
         holds(skill, run, phase).then(|| confined(skill, phase, state))
+    })
+}
+
+/// Whether a live run in block mode is in a phase whose lines have to be held.
+#[must_use]
+pub fn requires_hold(policy: &Policy, state: &State) -> bool {
+    state.live_runs().filter(|run| run.mode == Mode::Block).any(|run| {
+        let skill = policy.skill_version(&run.skill, &run.version);
+        let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase)?));
+        skill.zip(phase).and_then(|(skill, phase)| skill.confine_in(phase)) == Some(Confine::Required)
     })
 }
 

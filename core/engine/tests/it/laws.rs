@@ -85,6 +85,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
             })
         }),
         failed_when: None,
+        confine: None,
         optional: Optional::No,
         skip_text: String::new(),
         leave: Leave::OnCall,
@@ -107,6 +108,7 @@ fn policy(sketch: &Sketch, mode: Mode) -> Policy {
         leave_skill: LeaveSkill::Agent,
         finish_required: false,
         on_violation: Default::default(),
+        confine: None,
         start: Start::by_default(),
         servers: vec![],
         tools: vec![],

@@ -9,7 +9,7 @@ use phasegate_config::Confine;
 use phasegate_core::analysis::{CallAnalysis, Part, SimpleCommand, Word};
 use phasegate_core::event::{Outcome as End, PermissionOutcome};
 use phasegate_core::tool::{BASH, SHELL, only_reads};
-use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding};
+use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding, requires_hold};
 use serde_json::Value;
 
 use super::Driver;
@@ -109,8 +109,13 @@ impl Driver<'_> {
 
     /// Why a line that does more than read is refused where it has to be held and cannot be.
     fn must_be_held(&self, event: &Event) -> Option<Problem> {
-        let requires = self.loaded.own.snapshot.settings.confine == Confine::Required && self.store.is_on_disk();
-        if !requires || !is_shell_line(event) || event.labels().is_some_and(|labels| only_reads(&labels)) {
+        let asked = self.loaded.own.snapshot.settings.confine == Confine::Required
+            || requires_hold(&self.loaded.own.policy, &self.state);
+        if !asked
+            || !self.store.is_on_disk()
+            || !is_shell_line(event)
+            || event.labels().is_some_and(|labels| only_reads(&labels))
+        {
             return None;
         }
         let refused = match self.meeting() {
