@@ -4,7 +4,6 @@ mod brace;
 
 use crate::field::{Bit, Field};
 use crate::scope::Scope;
-use crate::shape::shape;
 use crate::tree::{Operation, Parameter, Piece, Word};
 
 /// The longest set of letters in a file name pattern.
@@ -145,7 +144,7 @@ impl Builder {
                     self.unquoted(text, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
-                Piece::Command { quoted, .. } => self.value(shape(piece, scope), *quoted || !split, scope),
+                Piece::Command { quoted, .. } => self.value(Bit::Any, *quoted || !split, scope),
                 Piece::Process { .. } => self.current().push_text("/dev/fd/63"),
                 // Whether it stands in quotes is not kept.
                 Piece::Arithmetic(_) => self.value(Bit::Number, !split, scope),
@@ -211,8 +210,7 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many =
-            !whole && matches!(bit, Bit::Any | Bit::Settings | Bit::Given | Bit::Tame | Bit::Numbers | Bit::Branch);
+        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;

@@ -29,21 +29,17 @@ pub(crate) enum Bit {
     Plain,
     /// Words with blanks between them, perhaps none; none starts with `-`.
     Tame,
-    /// Commands that set variables of the shell, with words that no line chose.
-    Settings,
-    /// The name of the branch that the working tree is on; no text, or another one, where it is on none.
-    Branch,
 }
 
 impl Bit {
     /// Whether it may be any text that the line makes.
     pub(crate) fn is_made(&self) -> bool {
-        matches!(self, Self::Any | Self::Settings)
+        matches!(self, Self::Any)
     }
 
     /// Whether it may be any text.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Self::Any | Self::Given | Self::Settings)
+        matches!(self, Self::Any | Self::Given)
     }
 }
 
@@ -93,11 +89,11 @@ impl Field {
         for bit in &self.bits {
             match bit {
                 // These can be no text at all, so that what follows starts the word.
-                Bit::Tame | Bit::Numbers | Bit::Branch => {}
+                Bit::Tame | Bit::Numbers => {}
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
                 Bit::Number | Bit::Plain | Bit::Home | Bit::Here | Bit::Glob => return splits,
-                Bit::Any | Bit::Settings | Bit::Given | Bit::Tree => return true,
+                Bit::Any | Bit::Given | Bit::Tree => return true,
             }
         }
         splits
@@ -184,15 +180,7 @@ impl Field {
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
             Bit::Tree => Piece::Tree,
-            Bit::Any
-            | Bit::Settings
-            | Bit::Given
-            | Bit::Here
-            | Bit::Number
-            | Bit::Numbers
-            | Bit::Plain
-            | Bit::Tame
-            | Bit::Branch => Piece::Any,
+            Bit::Any | Bit::Given | Bit::Here | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().enumerate().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));

@@ -90,10 +90,6 @@ pub struct Part {
     /// there is more.
     #[serde(skip)]
     pub beside: Vec<Pattern>,
-    /// Words with the name of the branch in them that the working tree is on: the number of each, and its text around the
-    /// name.
-    #[serde(skip)]
-    pub branches: Vec<(usize, [String; 2])>,
 }
 
 /// A path that a line would touch.

@@ -11,7 +11,6 @@ mod field;
 mod script;
 mod sources;
 mod scope;
-mod shape;
 mod expand;
 mod table;
 mod obeyed;

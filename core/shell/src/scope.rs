@@ -268,12 +268,7 @@ impl Scope {
             })
             .collect();
         let long = self.folders.iter().any(|bits| bits.len() > MAX_FOLDER_PIECES);
-        if long
-            || matches!(
-                folder.first(),
-                Some(Bit::Any | Bit::Settings | Bit::Given | Bit::Plain | Bit::Tame | Bit::Branch)
-            )
-        {
+        if long || matches!(folder.first(), Some(Bit::Any | Bit::Given | Bit::Plain | Bit::Tame)) {
             self.lose_folder();
         }
     }

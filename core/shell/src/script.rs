@@ -8,7 +8,7 @@ use crate::guard::{FIRST_SIGN, is_sign};
 use crate::tree::Span;
 
 /// What a hole can be, by the number of its sign.
-const HOLES: [Bit; 11] = [
+const HOLES: [Bit; 10] = [
     Bit::Any,
     Bit::Given,
     Bit::Home,
@@ -17,7 +17,6 @@ const HOLES: [Bit; 11] = [
     Bit::Tame,
     Bit::Glob,
     Bit::Tree,
-    Bit::Branch,
     Bit::Numbers,
     Bit::Number,
 ];
@@ -56,7 +55,6 @@ impl Script {
                 match bit {
                     Bit::Text(text) => script.text.push_str(text),
                     Bit::Number => script.text.push('1'),
-                    Bit::Settings => {}
                     other => script.text.push(sign(other)),
                 }
                 script.doubt = script.doubt.max(doubt(bit, field.many));

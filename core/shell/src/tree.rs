@@ -169,23 +169,6 @@ impl Word {
         Some((whole, any_quoted))
     }
 
-    /// The text of a word that stays this one word: nothing in it is a list of alternatives or the home folder. A file name
-    /// pattern only where `patterns` says so.
-    pub(crate) fn plain(&self, patterns: bool) -> Option<String> {
-        let mut whole = String::new();
-        for piece in &self.pieces {
-            let Piece::Text { text, quoted } = piece else { return None };
-            let expands = text.contains('{')
-                || (whole.is_empty() && text.starts_with('~'))
-                || (!patterns && text.contains(['*', '?', '[']));
-            if expands && !quoted {
-                return None;
-            }
-            whole.push_str(text);
-        }
-        Some(whole)
-    }
-
     /// The word as a keyword: one run of unquoted text.
     pub(crate) fn keyword(&self) -> Option<&str> {
         match self.pieces.as_slice() {

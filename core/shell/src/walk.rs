@@ -90,8 +90,6 @@ pub(crate) struct Walk<'t> {
     pub(crate) listens: bool,
     /// Whether the current command may get local data on its standard input.
     pub(crate) fed: bool,
-    /// What the command before the current one in its pipeline prints, where that is known.
-    pub(crate) piped: Option<Bit>,
     /// Names that were given a value, and functions (with `()`) that were defined, where the walk did not expect it.
     hidden: BTreeSet<String>,
     /// What the exit status of the line says about the command that the walk is in.
@@ -163,7 +161,6 @@ impl<'t> Walk<'t> {
             said: Vec::new(),
             listens: false,
             fed: false,
-            piped: None,
             hidden: BTreeSet::new(),
             status: Status::Own,
             unproven: false,
@@ -291,7 +288,6 @@ impl<'t> Walk<'t> {
         if self.parts.len() >= MAX_PARTS {
             return self.stop(&format!("the line has more than {MAX_PARTS} commands"), command.span);
         }
-        let branches = if command.words.len() == fields.len() { branches(fields) } else { Vec::new() };
         if command.words.len() == fields.len() {
             command.starts = starts(fields);
         }
@@ -325,7 +321,7 @@ impl<'t> Walk<'t> {
         let folder = |bits: &Vec<Bit>| Field { bits: bits.clone(), many: false, span: (0, 0) }.to_pattern();
         let folders = self.scope.folders.iter().filter(|bits| !bits.is_empty()).map(folder).collect();
         let beside = self.sources.own.texts();
-        self.parts.push(Part { command, words, because, decides, unnamed, computed, folders, beside, branches });
+        self.parts.push(Part { command, words, because, decides, unnamed, computed, folders, beside });
         self.note(finding);
     }
 
@@ -348,18 +344,8 @@ impl<'t> Walk<'t> {
         let finding = Finding::new(Verdict::Unknown, "a part of the line is not read", span);
         let (because, decides) = (finding.because.clone(), finding.span);
         let words = fields.iter().map(Field::to_pattern).collect();
-        let (folders, beside, branches) = (Vec::new(), Vec::new(), Vec::new());
-        self.parts.push(Part {
-            command,
-            words,
-            because,
-            decides,
-            unnamed: true,
-            computed: false,
-            folders,
-            beside,
-            branches,
-        });
+        let (folders, beside) = (Vec::new(), Vec::new());
+        self.parts.push(Part { command, words, because, decides, unnamed: true, computed: false, folders, beside });
         self.note(finding);
     }
 
@@ -444,19 +430,4 @@ fn starts(fields: &[Field]) -> Vec<(u32, String)> {
     let known_in_part = |field: &Field| field.known().is_none() && (!field.many || names(field));
     let begun = (0..).zip(fields).filter(|(_, field)| known_in_part(field) && !field.start().is_empty());
     begun.map(|(number, field)| (number, field.start().to_owned())).collect()
-}
-
-/// The words that are known but for the name of a branch: the number of each, and its text around the name.
-fn branches(fields: &[Field]) -> Vec<(usize, [String; 2])> {
-    let around = |field: &Field| {
-        let (before, after) = match field.bits.as_slice() {
-            [Bit::Branch] => ("", ""),
-            [Bit::Text(before), Bit::Branch] => (before.as_str(), ""),
-            [Bit::Branch, Bit::Text(after)] => ("", after.as_str()),
-            [Bit::Text(before), Bit::Branch, Bit::Text(after)] => (before.as_str(), after.as_str()),
-            _ => return None,
-        };
-        Some([before, after].map(str::to_owned))
-    };
-    fields.iter().enumerate().filter_map(|(number, field)| Some((number, around(field)?))).collect()
 }

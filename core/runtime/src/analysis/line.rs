@@ -15,7 +15,7 @@ use super::arguments::makes_folders;
 use super::descendants::Line;
 use super::own_programs::Place;
 use super::tasks::{self, TaskText};
-use super::{beside, branch, embedded, in_part, may_run, no_index, pushed, runs_in, tests};
+use super::{beside, embedded, in_part, may_run, no_index, pushed, runs_in, tests};
 use crate::paths::{resolve, shown};
 use crate::policy_store::KeptSettings;
 
@@ -105,7 +105,6 @@ pub(crate) fn read_line(
         analysis.commands = judged.parts.iter().map(command).collect();
         analysis.reads_held =
             judged.verdict == Verdict::Read && !judged.network && !judged.outside && !reads_machine(&judged);
-        branch::name(&mut analysis.commands, &judged, &base);
         if shell.in_part {
             let texts = judged.parts.iter().map(|part| beside::texts(part, &base, shell.home.as_deref()));
             analysis.commands.iter_mut().zip(texts).for_each(|(command, texts)| command.beside = texts);

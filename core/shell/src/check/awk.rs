@@ -54,7 +54,7 @@ fn may_connect(field: &Field) -> bool {
     for bit in &field.bits {
         match bit {
             Bit::Text(text) => known.push_str(text),
-            Bit::Any | Bit::Settings | Bit::Tree => return known.contains("/inet") || "/inet".starts_with(&known),
+            Bit::Any | Bit::Tree => return known.contains("/inet") || "/inet".starts_with(&known),
             _ => known.push('\u{1}'),
         }
     }

@@ -185,7 +185,7 @@ pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
     while let Some(field) = args.get(at) {
         let next = at.saturating_add(1);
         let several = |field: &&Field| {
-            field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame | Bit::Branch])
+            field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame])
         };
         if let Some(open) = args.iter().skip(at).take(3).find(several) {
             return doubt(open);

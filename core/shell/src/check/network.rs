@@ -265,7 +265,7 @@ pub(super) fn names_only(command: &Command<'_>) -> Option<Finding> {
     let path = |text: &str| text.starts_with(['.', '/', '~']) || text.contains("://") || text.ends_with(".rb");
     let code = |field: &&&Field| {
         let text = field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if path(text)));
-        text || matches!(field.bits.first(), Some(Bit::Any | Bit::Settings | Bit::Home | Bit::Here))
+        text || matches!(field.bits.first(), Some(Bit::Any | Bit::Home | Bit::Here))
     };
     let file = command.scan.operands.iter().find(code)?;
     Some(Finding::new(Verdict::Execute, "what names a file is run", file.span))

@@ -4,7 +4,6 @@ use phasegate_core::analysis::Verdict;
 
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
-use crate::shape::shape;
 use crate::tree::{Operation, Piece, Word};
 use crate::variables::is_dangerous;
 use crate::walk::Walk;
@@ -17,8 +16,7 @@ impl Walk<'_> {
             let doubt = match piece {
                 Piece::Text { text, .. } => self.arithmetic_text(text),
                 Piece::Arithmetic(_) => None,
-                Piece::Command { .. } => (!matches!(shape(piece, &self.scope), Bit::Number | Bit::Numbers))
-                    .then(|| "what a command prints".to_owned()),
+                Piece::Command { .. } => Some("what a command prints".to_owned()),
                 Piece::Process { .. } => Some("a process substitution".to_owned()),
                 Piece::Parameter(parameter) => match parameter.operation {
                     Operation::Length => None,

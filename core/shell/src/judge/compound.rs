@@ -8,7 +8,6 @@ use crate::finding::Finding;
 use crate::judgement::Touch;
 use crate::output::is_connection;
 use crate::scope::Scope;
-use crate::shape::{is_speaker, printed};
 use crate::syntax::is_one_word;
 use crate::tree::{Command, Compound, Item, List, Span, Word};
 use crate::walk::Walk;
@@ -59,12 +58,10 @@ impl Walk<'_> {
             let after_first = usize::from(number > 0);
             self.conditional = self.conditional.saturating_add(after_first);
             self.status = if pipeline.negated { Status::Lost } else { joined };
-            let piped = self.piped.take();
             match pipeline.commands.as_slice() {
                 [command] => self.command(command),
                 commands => {
                     let fed = self.fed;
-                    let mut before = None;
                     let (joined, outer) = (self.status, self.sources.fed.clone());
                     for (place, command) in commands.iter().enumerate() {
                         if self.is_stopped() {
@@ -76,20 +73,16 @@ impl Walk<'_> {
                             false => joined.min(Status::Piped),
                         };
                         let scope = self.scope.fork();
-                        self.piped = before.clone().filter(|_| reads_pipe(command));
                         let start = self.parts().len();
                         self.command(command);
                         self.sources.fed.extend(&self.says_since(start));
-                        self.piped = None;
                         self.scope = scope;
-                        before = printed(command, before.as_ref(), &self.scope);
                         self.fed = !says_nothing(command, &self.scope);
                     }
                     self.fed = fed;
                     self.sources.fed = outer;
                 }
             }
-            self.piped = piped;
             self.conditional = self.conditional.saturating_sub(after_first);
         }
         self.scope.or_folders(&start);
@@ -279,12 +272,6 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a simple command gets on its standard input what the command before it prints.
-fn reads_pipe(command: &Command) -> bool {
-    let Command::Simple(simple) = command else { return false };
-    !simple.redirections.iter().any(|redirection| redirection.operator.starts_with('<'))
-}
-
 /// Whether a command prints only what the line itself says.
 fn says_nothing(command: &Command, scope: &Scope) -> bool {
     let Command::Simple(simple) = command else { return false };
@@ -292,6 +279,13 @@ fn says_nothing(command: &Command, scope: &Scope) -> bool {
     let literal =
         |word: &Word| word.literal().is_some_and(|(text, quoted)| quoted || !text.contains(['*', '?', '[', '~']));
     is_speaker(program, scope) && words.iter().all(literal)
+}
+
+/// Whether a word names a program that prints nothing but its arguments.
+fn is_speaker(word: &Word, scope: &Scope) -> bool {
+    word.literal().is_some_and(|(name, _)| {
+        matches!(name.as_str(), "echo" | "printf" | "true" | ":" | "sleep") && scope.is_program(&name)
+    })
 }
 
 /// What a file name pattern that begins with known text can give.
@@ -307,7 +301,6 @@ fn common(fields: &[Field]) -> Vec<Bit> {
     }
     let plain = |field: &Field| {
         field.bits == [Bit::Tame]
-            || field.bits == [Bit::Branch]
             || !field.may_be_option()
                 && !field.bits.is_empty()
                 && field.bits.iter().all(|bit| match bit {

@@ -412,7 +412,7 @@ fn asked(rule: &Rule, args: &[Field]) -> Option<Finding> {
 
 /// Whether a piece of a word may hold data of this machine.
 fn is_local(bit: &Bit) -> bool {
-    bit.is_made() || matches!(bit, Bit::Tame | Bit::Glob | Bit::Plain | Bit::Here | Bit::Branch)
+    bit.is_made() || matches!(bit, Bit::Tame | Bit::Glob | Bit::Plain | Bit::Here)
 }
 
 /// Whether a value switches its option off.

@@ -2,28 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::field::Bit;
-use crate::judgement::Trust;
-use crate::scope::{Names, Scope};
-use crate::shape::shape;
+use crate::scope::Names;
 use crate::tree::{Command, Compound, List, Operation, Piece, Redirection, Simple, Value, Word};
-
-/// Where a name is given a value: in a place that runs once and for sure, and whether every value is an integer.
-#[derive(Clone, Copy)]
-struct Site {
-    plain: bool,
-    number: bool,
-    /// Whether only the program that prints it makes the value an integer.
-    printed: bool,
-}
 
 /// What is known of a list's names before it is walked.
 pub(crate) fn names(list: &List) -> Names {
     let sites = Sites::of(list);
-    let shadowed = !sites.functions.is_empty();
-    let number = |site: &Site| site.number && !(site.printed && shadowed);
-    let unsure = |site: &Site| !site.plain && !number(site);
-    let unsure = sites.names.into_iter().filter(|(_, site)| unsure(site)).map(|(name, _)| name).collect();
+    let unsure = sites.names.into_iter().filter(|(_, plain)| !plain).map(|(name, _)| name).collect();
     Names { unsure, functions: sites.functions, arrays: sites.arrays }
 }
 
@@ -47,7 +32,8 @@ pub(crate) fn moves(command: &Command) -> bool {
 
 #[derive(Default)]
 struct Sites {
-    names: BTreeMap<String, Site>,
+    /// Every name that is given a value, and whether each place that does so runs once and for sure.
+    names: BTreeMap<String, bool>,
     functions: BTreeSet<String>,
     arrays: bool,
     /// Whether the working folder may change.
@@ -87,15 +73,8 @@ impl Sites {
         sites
     }
 
-    fn add(&mut self, name: &str, plain: bool, number: bool) {
-        self.site(name, Site { plain, number, printed: false });
-    }
-
-    fn site(&mut self, name: &str, found: Site) {
-        let site = self.names.entry(name.to_owned()).or_insert(Site { plain: true, number: true, printed: false });
-        site.plain &= found.plain;
-        site.number &= found.number;
-        site.printed |= found.printed;
+    fn add(&mut self, name: &str, plain: bool) {
+        *self.names.entry(name.to_owned()).or_insert(true) &= plain;
     }
 
     fn list(&mut self, list: &List, plain: bool) {
@@ -127,9 +106,7 @@ impl Sites {
             Compound::For { name, words, body, select } => {
                 let words = words.as_deref().unwrap_or(&[]);
                 words.iter().for_each(|word| self.word(word));
-                let number = !select && !words.is_empty() && words.iter().all(is_number);
-                let printed = words.iter().any(is_printed);
-                self.site(name, Site { plain: plain && !select, number, printed });
+                self.add(name, plain && !select);
                 self.list(body, false);
             }
             Compound::Case { subject, arms } => {
@@ -155,19 +132,13 @@ impl Sites {
     fn simple(&mut self, simple: &Simple, plain: bool) {
         let alone = simple.words.is_empty();
         for assignment in &simple.assignments {
-            let found = match &assignment.value {
-                Value::Scalar(word) => {
-                    self.word(word);
-                    Site { plain, number: is_number(word) && !assignment.append, printed: is_printed(word) }
-                }
-                Value::Array(words) => {
-                    words.iter().for_each(|word| self.word(word));
-                    Site { plain, number: false, printed: false }
-                }
-            };
+            match &assignment.value {
+                Value::Scalar(word) => self.word(word),
+                Value::Array(words) => words.iter().for_each(|word| self.word(word)),
+            }
             self.arrays |= assignment.index.is_some() || matches!(assignment.value, Value::Array(_));
             if alone {
-                self.site(&assignment.name, found);
+                self.add(&assignment.name, plain);
             }
         }
         simple.words.iter().for_each(|word| self.word(word));
@@ -180,12 +151,12 @@ impl Sites {
                     .chars()
                     .take_while(|character| character.is_ascii_alphanumeric() || *character == '_')
                     .collect();
-                self.add(&name, false, false);
+                self.add(&name, false);
                 self.arrays |= text.starts_with('-') && text.contains(['a', 'A']);
             }
             self.arrays |= texts.iter().any(|text| matches!(text.as_str(), "mapfile" | "readarray"));
-            self.add("REPLY", false, false);
-            self.add("MAPFILE", false, false);
+            self.add("REPLY", false);
+            self.add("MAPFILE", false);
         }
         self.moves |= texts.iter().any(|text| MOVERS.contains(&text.as_str())) || sources(&texts);
     }
@@ -198,7 +169,7 @@ impl Sites {
             }
             let descriptor = redirection.descriptor.as_deref().unwrap_or("");
             if let Some(name) = descriptor.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
-                self.add(name, false, false);
+                self.add(name, false);
             }
         }
     }
@@ -210,7 +181,7 @@ impl Sites {
                 Piece::Parameter(parameter) => {
                     match &parameter.operation {
                         Operation::Assign(operand) => {
-                            self.add(&parameter.name, false, false);
+                            self.add(&parameter.name, false);
                             self.word(operand);
                         }
                         Operation::Default(operand)
@@ -235,8 +206,8 @@ impl Sites {
         let inner = Self::of(list);
         self.functions.extend(inner.functions);
         self.arrays |= inner.arrays;
-        for (name, site) in inner.names {
-            self.site(&name, site);
+        for (name, plain) in inner.names {
+            self.add(&name, plain);
         }
     }
 
@@ -248,33 +219,9 @@ impl Sites {
             while let Some(at) = rest.find('=') {
                 let before = rest.get(..at).unwrap_or("").trim_end_matches(|character: char| !is_name(character));
                 let name: String = before.chars().rev().take_while(|character| is_name(*character)).collect();
-                self.add(&name.chars().rev().collect::<String>(), plain, true);
+                self.add(&name.chars().rev().collect::<String>(), plain);
                 rest = rest.get(at.saturating_add(1)..).unwrap_or("");
             }
         }
-    }
-}
-
-/// Whether a word holds what a program prints.
-fn is_printed(word: &Word) -> bool {
-    word.pieces.iter().any(|piece| matches!(piece, Piece::Command { .. }))
-}
-
-/// Whether a word can only be integers.
-fn is_number(word: &Word) -> bool {
-    match word.pieces.as_slice() {
-        [Piece::Arithmetic(_)] => true,
-        [Piece::Text { text, .. }] => {
-            let range = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
-            match range {
-                Some(range) => range.split("..").all(|part| part.parse::<i64>().is_ok()),
-                None => text.parse::<i64>().is_ok(),
-            }
-        }
-        [piece @ Piece::Command { .. }] => {
-            let distrusts = Trust { repository: false, ..Trust::default() };
-            matches!(shape(piece, &Scope::new(Names::default(), &distrusts)), Bit::Number | Bit::Numbers)
-        }
-        _ => false,
     }
 }

@@ -53,7 +53,7 @@ impl Walk<'_> {
         }
         let mut fields = scan.command.to_vec();
         if wraps.appends {
-            append(&mut fields, scan, &self.appended(name, scan), span);
+            append(&mut fields, scan, span);
         }
         // Asked for its help, a wrapper runs nothing and succeeds.
         let tells = scan.options.iter().any(|given| matches!(given.name.as_str(), "help" | "version" | "h" | "V"));
@@ -119,17 +119,8 @@ impl Walk<'_> {
     }
 }
 
-impl Walk<'_> {
-    /// What the words are that a wrapper adds: those of the pipe, if it splits them as a shell does, or at whole lines.
-    fn appended(&self, name: &str, scan: &Scan<'_>) -> Bit {
-        let odd = |name: &str| matches!(name, "a" | "arg-file" | "d" | "delimiter" | "e" | "eof" | "E");
-        let fits = name == "xargs" && !scan.options.iter().any(|given| odd(&given.name));
-        self.piped.clone().filter(|_| fits).unwrap_or(Bit::Any)
-    }
-}
-
 /// The words that `xargs` and its like add: at the end, or in place of a mark.
-fn append(fields: &mut Vec<Field>, scan: &Scan<'_>, value: &Bit, span: Span) {
+fn append(fields: &mut Vec<Field>, scan: &Scan<'_>, span: Span) {
     let mark = scan.options.iter().rev().find_map(|given| match given.name.as_str() {
         "I" | "J" | "replace" | "i" => {
             Some(given.value.as_ref().map_or_else(|| "{}".to_owned(), |value| value.known().unwrap_or("").to_owned()))
@@ -139,10 +130,10 @@ fn append(fields: &mut Vec<Field>, scan: &Scan<'_>, value: &Bit, span: Span) {
     match mark {
         Some(mark) if !mark.is_empty() => {
             for field in fields.iter_mut() {
-                *field = field.with_mark(&mark, value);
+                *field = field.with_mark(&mark, &Bit::Any);
             }
         }
         Some(_) => fields.iter_mut().for_each(|field| *field = Field { span: field.span, ..Field::any(span) }),
-        None => fields.push(Field { bits: vec![value.clone()], many: true, span }),
+        None => fields.push(Field::any(span)),
     }
 }

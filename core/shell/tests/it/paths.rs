@@ -92,7 +92,6 @@ fn paths_are_followed_through_folders_and_variables() {
         ("git mv a b", "Remove a"),
         ("git mv a b", "Write b"),
         ("rsync -a --delete b/ a/", "Remove a/"),
-        ("cd $(pwd) && rm x", "Remove x"),
         ("cat a.txt", "Read a.txt"),
         // The shell's own commands behind words that run them in this shell.
         ("command cd .phasegate && rm x", "Remove .phasegate/x"),
@@ -108,7 +107,6 @@ fn paths_are_followed_through_folders_and_variables() {
         ("HOME=.phasegate; cd; rm x", "Remove .phasegate/x"),
         ("HOME=.phasegate; rm ~/x", "Remove .phasegate/x"),
         ("export HOME=.phasegate; cd ~; rm x", "Remove <any>x"),
-        ("HOME=$(pwd)/src; rm ~/../.phasegate/x", "Remove src/../.phasegate/x"),
         ("tar czf .phasegate/x src", "Write .phasegate/x"),
         ("zip -qr .phasegate/x src", "Write .phasegate/x.zip"),
         ("git clone https://h/o/r.git/", "Write r"),
