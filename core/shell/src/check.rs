@@ -77,7 +77,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Trap => shell::trap(walk, command),
         Check::Alias => builtin::alias(walk, command),
         Check::Date => date::check(command),
-        Check::Git => git::configuration(walk, command).or_else(|| git_dir::check(command)),
+        Check::Git => git::configuration(walk, command).or_else(|| git_dir::check(walk, command)),
         Check::Listing => git::listing(command),
         Check::GitConfig => git::config(walk, command),
         Check::GitTemplate => git::template(walk, command),

@@ -6,7 +6,6 @@ mod assign;
 mod beside;
 mod builtin;
 mod compound;
-mod git_places;
 mod program;
 mod redirect;
 mod registered;

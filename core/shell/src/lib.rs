@@ -15,7 +15,6 @@ mod expand;
 mod table;
 mod obeyed;
 mod finding;
-mod git_places;
 mod arguments;
 mod variables;
 mod output;

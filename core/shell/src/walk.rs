@@ -11,7 +11,6 @@ use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdic
 use crate::arguments::Given;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
-use crate::git_places::GitPlaces;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust, engine_command};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
@@ -50,8 +49,6 @@ pub(crate) struct Walk<'t> {
     touches: Vec<Touch>,
     /// Where the values come from that the line makes.
     pub(crate) sources: Sources,
-    /// What the line says of where git works.
-    pub(crate) git: GitPlaces,
     worst: Finding,
     pub(crate) problem: Option<Problem>,
     /// How many conditions and loops the walk is inside of.
@@ -140,7 +137,6 @@ impl<'t> Walk<'t> {
             parts: Vec::new(),
             touches: Vec::new(),
             sources: Sources::default(),
-            git: GitPlaces::default(),
             worst: Finding::new(Verdict::Read, "every part only reads", (0, 0)),
             problem: None,
             conditional: 0,

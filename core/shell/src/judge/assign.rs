@@ -1,6 +1,6 @@
 //! Assignments: which are worse than reading, and which values the walk follows.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::analysis::{Access, Verdict};
 
 use crate::check::program_text;
 use crate::field::{Bit, Field, any};
@@ -54,6 +54,18 @@ impl Walk<'_> {
             self.note(Finding::new(Verdict::Unknown, because, assignment.span));
         }
         field
+    }
+
+    /// Takes note of a value that the line gives to a variable, at any place and in any way: git may change anything in the
+    /// folder that it names.
+    pub(crate) fn tell_git_place(&mut self, variable: &str, value: &Field, appends: bool) {
+        let folder = match variable {
+            "GIT_DIR" => Field::text(".", value.span),
+            "GIT_WORK_TREE" if appends => Field::any(value.span),
+            "GIT_WORK_TREE" => value.clone(),
+            _ => return,
+        };
+        self.touch(&Field { many: false, ..folder }, Access::Remove);
     }
 
     /// The command that another program runs by a variable.

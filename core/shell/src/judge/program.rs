@@ -214,7 +214,6 @@ impl Walk<'_> {
                 }
             }
         };
-        self.git_site(name, &scan.options, inner.verdict, command, rest);
         keep_worse(&mut worst, inner);
         let alias = |word: &str| !rule.own.is_empty() && !rule.own.split_whitespace().any(|own| own == word);
         self.alias = command.known().is_some_and(alias);

@@ -153,17 +153,6 @@ impl Walk<'_> {
 
     /// What a program with its arguments does.
     pub(crate) fn run(&mut self, fields: &[Field], span: Span) -> Finding {
-        let finding = self.run_any(fields, span);
-        let bare = fields.first().and_then(Field::known).and_then(bare_name);
-        // What a wrapper runs is looked at itself, and so is git.
-        let seen = |name: &str| name == "git" || self.rule(name).is_some_and(|rule| rule.wraps.is_some());
-        if !bare.is_some_and(seen) {
-            self.opaque_site(&finding, span);
-        }
-        finding
-    }
-
-    fn run_any(&mut self, fields: &[Field], span: Span) -> Finding {
         let Some((first, args)) = fields.split_first() else {
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", span);
         };
