@@ -442,10 +442,6 @@ pub struct PathUse {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub guess: bool,
-    /// The folders in it of which nothing is changed, by their names there.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(skip))]
-    pub spared: Vec<String>,
 }
 
 /// What a call makes of a file.
@@ -482,7 +478,6 @@ impl PathUse {
             becomes: None,
             below: Vec::new(),
             guess: false,
-            spared: Vec::new(),
         }
     }
 }

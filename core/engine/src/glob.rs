@@ -133,10 +133,6 @@ impl Set {
         self.choices.iter().any(is) || self.sets.iter().any(|set| set.any(is))
     }
 
-    fn all(&self, are: &dyn Fn(&Choice) -> bool) -> bool {
-        self.choices.iter().all(are) && self.sets.iter().all(|set| set.all(are))
-    }
-
     /// Whether one of its patterns is so, and nothing is excepted from it.
     fn wholly(&self, is: &dyn Fn(&Choice) -> bool) -> bool {
         self.except.is_empty() && (self.choices.iter().any(is) || self.sets.iter().any(|set| set.wholly(is)))
@@ -285,13 +281,6 @@ impl Glob {
     #[must_use]
     pub fn lies_below(&self, folder: &str) -> bool {
         self.selects.any(&|choice| choice.lies_below(folder))
-    }
-
-    /// Whether all that it fits lies below the folder of this name in another folder.
-    #[must_use]
-    pub fn lies_in(&self, folder: &str, name: &str) -> bool {
-        let path = if matches!(folder, "" | ".") { String::from(name) } else { [folder, "/", name].concat() };
-        self.selects.all(&|choice| choice.lies_below(&path))
     }
 
     /// Whether it selects every path of the project.

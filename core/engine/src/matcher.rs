@@ -517,9 +517,6 @@ impl PathTest {
 
     /// By a folder of which what lies below is changed. What a line removes is the folder too.
     fn fits_below(&self, path: &PathUse, folder: &str) -> Fit {
-        if path.spared.iter().any(|name| self.pattern.lies_in(folder, name)) {
-            return Fit::No;
-        }
         let selected = match path.access {
             Access::Write => self.pattern.has_all_below(folder) || self.pattern.has_all_of(folder),
             _ => self.pattern.fits(folder),

@@ -7,7 +7,7 @@ use std::path::Path;
 use phasegate_core::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
-use super::matched::{found_below, matched};
+use super::matched::matched;
 use crate::facts::is_ignored;
 
 /// Programs that put their other operands into their last one where that is a folder, and whether they take folders whole.
@@ -29,8 +29,6 @@ const ITSELF: [&str; 9] = ["chmod", "chown", "chgrp", "touch", "setfacl", "chatt
 const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php", "deno", "lua"];
 /// Programs that fill the folder that they name, or make it, whatever it is called.
 const UNPACKERS: [&str; 7] = ["bsdtar", "cpio", "git clone", "git worktree", "gtar", "tar", "unzip"];
-/// Modules of Python that do so with the option `-e`.
-const UNPACKING_MODULES: [&str; 2] = ["zipfile", "-mzipfile"];
 /// Programs that change what they name: a file, or all that is in a folder, also one that they make.
 const FILLERS: [&str; 2] = ["git checkout", "git restore"];
 /// Formatters, and how the names end of the files that they change in a folder.
@@ -46,36 +44,14 @@ const FORMATTERS: [(&str, &[&str]); 10] = [
     ("rustfmt", &[".rs"]),
     ("terraform fmt", &[".tf", ".tfvars", ".hcl"]),
 ];
-/// Programs that wait for nothing, so that what lies in a folder when the line is decided is what they find there.
-const QUICK: [&str; 19] = [
-    "[",
-    "cd",
-    "chmod",
-    "cp",
-    "echo",
-    "git add",
-    "git mv",
-    "git rm",
-    "git status",
-    "install",
-    "ls",
-    "mkdir",
-    "mv",
-    "pwd",
-    "rm",
-    "rsync",
-    "test",
-    "touch",
-    "true",
-];
 /// The most entries of a folder that are looked at before it may hold anything.
 const MAX_ENTRIES: usize = 4096;
+/// The most ends of names that are kept of a folder.
+const MAX_ENDS: usize = 32;
 /// How deep folders are looked into.
 const MAX_DEPTH: usize = 32;
 /// The most paths that are named in place of a folder or of a pattern; beyond, the ends of their names are.
 const MAX_PATHS: usize = 64;
-/// The most ends of names that are kept of a folder.
-const MAX_ENDS: usize = 32;
 
 /// Whether a program takes a folder with what is in it.
 #[derive(Clone, Copy)]
@@ -91,15 +67,11 @@ pub(super) struct Line<'a> {
     judged: &'a Judgement,
     base: &'a Path,
     root: &'a Path,
-    /// Whether nothing in it waits.
-    quick: bool,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(judged: &'a Judgement, base: &'a Path, root: &'a Path, background: bool) -> Self {
-        let quick = |part: &Part| QUICK.contains(&program(part).as_str()) && !part.command.network;
-        let quick = judged.parts.iter().all(quick);
-        Self { judged, base, root, quick: quick && !background }
+    pub(super) const fn new(judged: &'a Judgement, base: &'a Path, root: &'a Path) -> Self {
+        Self { judged, base, root }
     }
 
     /// A path that the line changes, with what it changes below; of a program that puts files into a folder, the files.
@@ -118,11 +90,11 @@ impl<'a> Line<'a> {
         {
             return self.placed(part, touch, *whole, &path);
         }
-        let fills = || FILLERS.contains(&name.as_str()) && self.may_become(touch, &written);
-        if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
+        let fills = || FILLERS.contains(&name.as_str()) && self.may_become(&written);
+        if UNPACKERS.contains(&name.as_str()) || fills() {
             vec![PathUse { below: anything(), ..path }]
         } else if let Some(endings) = endings(part).filter(|_| self.is_folder(&written)) {
-            vec![self.formatted_in(&self.base.join(&written), endings, path)]
+            vec![PathUse { below: endings, ..path }]
         } else {
             self.changed(&name, path)
         }
@@ -131,16 +103,7 @@ impl<'a> Line<'a> {
     /// What a formatter changes that names no file: all in the project whose names have its endings.
     pub(super) fn formatted(&self, part: &Part) -> Option<PathUse> {
         let root = self.root.to_str()?.to_owned();
-        Some(self.formatted_in(self.root, endings(part)?, PathUse::new(root, Access::Write)))
-    }
-
-    /// What a formatter changes in a folder. It makes no file, so folders in it without a file of its endings stay as they
-    /// are.
-    fn formatted_in(&self, folder: &Path, endings: Vec<String>, path: PathUse) -> PathUse {
-        // What another command of the line makes may lie anywhere.
-        let alone = self.judged.parts.len() == 1;
-        let spared = if alone { without(folder, &endings) } else { Vec::new() };
-        PathUse { below: endings, spared, ..path }
+        Some(PathUse { below: endings(part)?, ..PathUse::new(root, Access::Write) })
     }
 
     /// A path that is named, with what is changed below it.
@@ -164,13 +127,7 @@ impl<'a> Line<'a> {
     fn selected(&self, touch: &Touch, name: &str, folder: PathUse) -> Vec<PathUse> {
         let found = matched(&touch.path, self.base, "");
         if touch.path.0.contains(&Piece::Tree) {
-            let below = self.ends(&touch.path);
-            let found = found_below(&touch.path, self.base);
-            // What a search alone removes is there by now. Data of git it was not looked for in.
-            let whole = found.whole && touch.access == Access::Remove && self.judged.parts.len() == 1;
-            let around = if whole { format!("{}/.git", folder.written) } else { folder.written.clone() };
-            let found = found.paths.into_iter().map(|written| PathUse { written, ..folder.clone() });
-            return found.chain([PathUse { written: around, below, ..folder.clone() }]).collect();
+            return vec![PathUse { below: self.ends(&touch.path), ..folder }];
         }
         if found.is_empty() || found.len() > MAX_PATHS || PLACERS.iter().any(|(placer, _)| *placer == name) {
             let below = if folder.written == UNKNOWN { Vec::new() } else { self.ends(&touch.path) };
@@ -191,14 +148,9 @@ impl<'a> Line<'a> {
         };
         let sources = self.judged.touches.iter().filter(|touch| touch.part == target.part && *touch != target);
         // What a folder is copied to is one, whatever its name.
-        let takes_folder = || {
-            whole
-                && sources
-                    .clone()
-                    .filter_map(|source| source.path.text())
-                    .any(|from| self.is_folder(&from) || self.is_open(target, &from))
-        };
-        if !folder && !takes_folder() && !self.may_become(target, &path.written) {
+        let takes_folder =
+            || whole && sources.clone().filter_map(|source| source.path.text()).any(|from| self.is_taken_whole(&from));
+        if !folder && !takes_folder() && !self.may_become(&path.written) {
             return vec![path.clone()];
         }
         let mut found = if folder { Vec::new() } else { vec![path.clone()] };
@@ -210,9 +162,9 @@ impl<'a> Line<'a> {
             };
             let name = text.rsplit('/').next().unwrap_or_default();
             let below = format!("{}/{name}", path.written.trim_end_matches('/'));
-            if whole && (self.is_folder(&text) || self.is_open(target, &text)) {
+            if whole && (self.is_taken_whole(&text)) {
                 // Its content comes to lie there, or it does.
-                found.extend([path.written.as_str(), &below].iter().flat_map(|to| self.moved(target, &text, to, path)));
+                found.extend([path.written.as_str(), &below].iter().flat_map(|to| self.moved(&text, to, path)));
                 continue;
             }
             found.push(PathUse { written: below, ..path.clone() });
@@ -226,9 +178,9 @@ impl<'a> Line<'a> {
     }
 
     /// What a folder becomes in another place.
-    fn moved(&self, target: &Touch, from: &str, to: &str, path: &PathUse) -> Vec<PathUse> {
+    fn moved(&self, from: &str, to: &str, path: &PathUse) -> Vec<PathUse> {
         let to = PathUse { written: to.to_owned(), ..path.clone() };
-        if self.quick && self.is_folder(from) && !self.is_made(target, from) {
+        if self.is_folder(from) {
             let held = self.held(from, &to.written, &to);
             return held.into_iter().filter(|held| held.written != to.written || !held.below.is_empty()).collect();
         }
@@ -282,30 +234,15 @@ impl<'a> Line<'a> {
         is_ignored(self.root, &self.base.join(path))
     }
 
-    /// Whether nothing is there that would tell what a source is, its name does not say that it is a file, and it may be a
-    /// folder by then.
-    fn is_open(&self, target: &Touch, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        let odd = matches!(name, "" | "." | "..");
-        let absent = self.is_absent(path);
-        odd || (absent && !name.contains('.') && (!self.quick || self.is_made(target, path)))
+    /// Whether what a program takes is a folder, or named as only folders are.
+    fn is_taken_whole(&self, path: &str) -> bool {
+        self.is_folder(path) || matches!(path.rsplit('/').next().unwrap_or_default(), "" | "." | "..")
     }
 
-    /// Whether a path that is no folder yet may be one when the program runs: the line makes it, or it has no end that files
-    /// have.
-    fn may_become(&self, touch: &Touch, path: &str) -> bool {
+    /// Whether a path that is no folder yet may be one when the program runs: nothing is there, and it has no end that files have.
+    fn may_become(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or_default();
-        let absent = self.is_absent(path);
-        (absent && !name.contains('.')) || matches!(name, "" | "." | "..") || self.is_made(touch, path)
-    }
-
-    /// Whether another command of the line changes a path, or something below it.
-    fn is_made(&self, touch: &Touch, path: &str) -> bool {
-        let path = path.trim_end_matches('/');
-        let below = |other: &str| other.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        let others =
-            self.judged.touches.iter().filter(|other| other.part != touch.part && other.access == Access::Write);
-        others.filter_map(|other| other.path.text()).any(|other| below(&other))
+        matches!(name, "" | "." | "..") || (self.is_absent(path) && !name.contains('.'))
     }
 }
 
@@ -317,30 +254,6 @@ fn endings(part: &Part) -> Option<Vec<String>> {
     let with = words.find(|word| !word.starts_with(['-', '+'])).map(|word| format!("{name} {word}"));
     let (_, endings) = FORMATTERS.iter().find(|(known, _)| *known == name || Some(*known) == with.as_deref())?;
     Some(endings.iter().map(|ending| (*ending).to_owned()).collect())
-}
-
-/// The folders in a folder that hold no file of these endings, by their names; those with a dot come first, so that what
-/// packages and git keep is looked at last.
-fn without(folder: &Path, endings: &[String]) -> Vec<String> {
-    let Ok(Ok(mut entries)) = fs::read_dir(folder).map(Iterator::collect::<Result<Vec<_>, _>>) else {
-        return Vec::new();
-    };
-    entries.retain(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()) && entry.file_name() != ".git");
-    entries.sort_by_key(fs::DirEntry::file_name);
-    let (mut left, mut spared) = (MAX_ENTRIES, Vec::new());
-    for entry in entries {
-        let mut names = Vec::new();
-        let known = collect(&entry.path(), "", &mut names) && names.len() <= left;
-        let is_one = |name: &String| endings.iter().any(|ending| name.ends_with(ending.as_str()));
-        if known && spared.len() < MAX_PATHS && !names.iter().any(is_one) {
-            spared.extend(entry.file_name().into_string());
-        }
-        left = left.saturating_sub(names.len());
-        if left == 0 {
-            break;
-        }
-    }
-    spared
 }
 
 fn anything() -> Vec<String> {
@@ -389,17 +302,6 @@ pub(super) fn program_of(command: &SimpleCommand) -> String {
         Some(command) => format!("git {command}"),
         None => name.to_owned(),
     }
-}
-
-fn unpacks_by_module(part: &Part) -> bool {
-    let words: Vec<String> = part.words.iter().map(|word| word.text().unwrap_or_default()).collect();
-    let is_interpreter = program(part).starts_with("py");
-    let unpacks = |word: &String| {
-        word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
-    };
-    let module = words.iter().position(|word| UNPACKING_MODULES.contains(&word.as_str()));
-    let after = module.and_then(|module| words.get(module + 1..)).unwrap_or_default();
-    is_interpreter && after.iter().any(|word| unpacks(word) || word.starts_with("--e"))
 }
 
 pub(super) fn has_option(part: &Part, letters: &str) -> bool {
@@ -458,18 +360,15 @@ mod tests {
     }
 
     /// Whether a line may change a file that a pattern selects.
-    fn may_change(root: &Path, pattern: &str, line: &str, background: bool) -> bool {
+    fn may_change(root: &Path, pattern: &str, line: &str) -> bool {
         let judged = judge(line, &Table::shipped(), Trust::default());
-        let paths = paths_of(&judged, &Line::new(&judged, root, root, background));
+        let paths = paths_of(&judged, &Line::new(&judged, root, root));
         let pattern = Glob::from(pattern);
         let hits = |path: &PathUse| {
             let written = path.written.trim_end_matches('/');
             match path.below.as_slice() {
                 [] => pattern.fits(written) || matches!(written, "" | "." | "/"),
-                ends => {
-                    let spared = path.spared.iter().any(|name| pattern.lies_in(written, name));
-                    pattern.may_select_below(written, ends) && !spared
-                }
+                ends => pattern.may_select_below(written, ends),
             }
         };
         paths.iter().filter(|path| matches!(path.access, Access::Write | Access::Remove)).any(hits)
@@ -484,15 +383,12 @@ mod tests {
             "cp -t src a.py",
             "cp a.py src/",
             "cp a.py new",
-            "mkdir -p new.d && cp a.py new.d",
             "cp fresh/new/*.py src",
             "cp *.py docs",
             "cp $X docs",
             "cp -r fresh/new/. docs/",
             "cp -a fresh/new docs",
             "cp -aT fresh/new docs",
-            "sleep 9; cp -r fresh/none docs",
-            "mkdir -p fresh/none && cp a.py fresh/none && cp -r fresh/none docs",
             "cp --parents fresh/new/calc.py docs",
             "install -t src a.py",
             "mv a.py docs",
@@ -504,7 +400,6 @@ mod tests {
             "rsync -a fresh/new/ docs/",
             "rsync a.py docs/",
             "ln a.py docs",
-            "ln -s ../fresh docs",
             "rm -rf src",
             "rm -rf sr*",
             "rm -r src/*",
@@ -537,7 +432,7 @@ mod tests {
             "for f in fresh/new/*; do cp $f docs; done",
             "touch notes/x.py; sleep 1; mv notes/old docs; cp -r notes docs",
         ] {
-            assert!(may_change(&root, "**/*.py", line, false), "{line}");
+            assert!(may_change(&root, "**/*.py", line), "{line}");
         }
         for line in [
             "cp a.txt notes/",
@@ -573,32 +468,7 @@ mod tests {
             "cp a.py /tmp/x",
         ] {
             let code = if line.starts_with("cp a.py src &&") { "docs/**" } else { "**/*.py" };
-            assert!(!may_change(&root, code, line, false), "{line}");
+            assert!(!may_change(&root, code, line), "{line}");
         }
-    }
-
-    #[test]
-    fn a_formatter_changes_no_folder_without_a_file_of_its_endings() {
-        let folder = project();
-        let root = folder.path().canonicalize().unwrap();
-        for line in ["black .", "ruff format", "isort ."] {
-            assert!(may_change(&root, "src/**", line, false) && may_change(&root, "fresh/**", line, false), "{line}");
-            assert!(
-                !may_change(&root, "notes/**", line, false) && !may_change(&root, ".state/**", line, false),
-                "{line}"
-            );
-        }
-        assert!(may_change(&root, "notes/**", "cp a.py notes; black .", false), "what the line makes");
-    }
-
-    #[test]
-    fn what_a_folder_holds_is_known_only_where_nothing_waits() {
-        let folder = project();
-        let root = folder.path().canonicalize().unwrap();
-        assert!(!may_change(&root, "**/*.py", "mv notes docs", false));
-        assert!(may_change(&root, "**/*.py", "mv notes docs", true), "in the background");
-        assert!(may_change(&root, "**/*.py", "sleep 9; mv notes docs", false));
-        assert!(!may_change(&root, "docs/**", "cp a.py src", false));
-        assert!(!may_change(&root, "**/tests/**", "mv src/sub src/other", false), "each file by its name");
     }
 }

@@ -9,7 +9,7 @@ use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};
 
 use super::descendants::program;
-use super::matched::{found_below, matched};
+use super::matched::matched;
 use super::word_paths::last_name;
 
 /// The most paths that are kept.
@@ -90,7 +90,7 @@ const PATTERNS: [&str; 4] = ["--include", "--glob", "--iglob", "-g"];
 
 /// Them, in the order of the line, and the files with secrets that its patterns find from the folder in which it starts.
 pub(super) fn paths(judged: &Judgement, base: &Path) -> Vec<PathInPart> {
-    let in_part = |touch: &&Touch| touch.path.text().is_none() && !touch.guess && !is_found(touch, base);
+    let in_part = |touch: &&Touch| touch.path.text().is_none() && !touch.guess;
     let mut found = of_touches(judged, judged.touches.iter().filter(in_part));
     found.extend(found_secrets(judged, base));
     found
@@ -141,12 +141,6 @@ fn of_touches<'t>(judged: &'t Judgement, touches: impl Iterator<Item = &'t Touch
         found.push(path);
     }
     found
-}
-
-/// Whether a search changes what it finds, and all of that is known: each is a path of its own.
-fn is_found(touch: &Touch, base: &Path) -> bool {
-    let changes = matches!(touch.access, Access::Write | Access::Remove);
-    changes && touch.path.0.contains(&Piece::Tree) && found_below(&touch.path, base).whole
 }
 
 /// The files with secrets that stand where a pattern of names finds them: `certs/*`.
@@ -504,19 +498,6 @@ mod tests {
             ("echo certs/*", &[]),
         ] {
             assert_eq!(found(line), wanted, "{line}");
-        }
-    }
-
-    #[test]
-    fn what_a_search_changes_is_what_it_finds() {
-        let folder = tempfile::tempdir().unwrap();
-        let of = |line: &str, base: &Path| paths(&judge(line, &Table::shipped(), Trust::default()), base).len();
-        for line in ["find . -name '*.pyc' -delete", "find . -name '*.orig' -delete"] {
-            assert_eq!(of(line, folder.path()), 0, "{line}");
-        }
-        // Where that cannot be told, it may be any of that name.
-        for line in ["find \"$X\" -name '*.pyc' -delete", "rm \"$X\"/*.pyc"] {
-            assert!(of(line, folder.path()) > 0, "{line}");
         }
     }
 

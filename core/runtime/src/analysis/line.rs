@@ -118,8 +118,7 @@ pub(crate) fn read_line(
         // A program that the session itself wrote reports what it likes.
         let lost = [Readers::Programs, Readers::Commands].iter().any(|readers| shell.trust.lost.contains(readers));
         analysis.commands.iter_mut().filter_map(|command| command.tests.as_mut()).for_each(|run| run.unsure |= lost);
-        let background = input.get("run_in_background").is_some_and(|value| *value != Value::Bool(false));
-        analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root, background));
+        analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root));
         analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
         let place = Place { folder: &base, table: &shell.table, home, began };
@@ -142,7 +141,7 @@ fn of_tasks(judged: &Judgement, root: &Path, place: &Place<'_>, trust: &Trust) -
     for TaskText { folder, text } in tasks::texts(judged, root, place) {
         let own = judge(&text, place.table, trust.clone().in_folder(&folder.to_string_lossy()));
         let start = u32::try_from(all.commands.len()).unwrap_or(u32::MAX);
-        let paths = paths_of(&own, &Line::new(&own, &folder, root, false)).into_iter();
+        let paths = paths_of(&own, &Line::new(&own, &folder, root)).into_iter();
         let is_known = |path: &PathUse| path.written != UNKNOWN || path.access != Access::Read;
         all.paths.extend(paths.map(|path| PathUse {
             command: Some(start.saturating_add(path.command.unwrap_or_default())),

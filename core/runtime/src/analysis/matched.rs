@@ -8,13 +8,6 @@ use crate::protected::pattern::stands_for;
 
 /// The most names that patterns of a call are matched against.
 const MAX_NAMES: usize = 4096;
-/// The most entries of folders that a search looks at.
-const MAX_SEARCHED: usize = 16_384;
-/// The most paths of a search that are kept.
-const MAX_FOUND: usize = 64;
-/// The folder of a repository's own data, which is not searched.
-const REPOSITORY: &str = ".git";
-
 /// The paths that exist and that the pattern stands for, seen from the folder `base`; none if it is no pattern of names
 /// alone.
 pub(super) fn matched(pattern: &Pattern, base: &Path, home: &str) -> Vec<PathBuf> {
@@ -34,53 +27,6 @@ pub(super) fn matched(pattern: &Pattern, base: &Path, home: &str) -> Vec<PathBuf
     }
     found.retain(|path| path.symlink_metadata().is_ok());
     found
-}
-
-/// What a search finds.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Searched {
-    /// The paths from the folder in which the line starts; of more than are kept, the folders that they are in.
-    pub(super) paths: Vec<String>,
-    /// Whether these are all, and each is a path that was found.
-    pub(super) whole: bool,
-}
-
-/// What a search finds that stands for a pattern, from the folder `base`.
-pub(super) fn found_below(pattern: &Pattern, base: &Path) -> Searched {
-    let start = match pattern.0.first() {
-        Some(Piece::Text(text)) => text.as_str(),
-        Some(Piece::Tree | Piece::Glob) => "",
-        Some(Piece::Any | Piece::Home) | None => return Searched::default(),
-    };
-    // The folder in which it begins, with its slash.
-    let top = match start.rfind('/') {
-        _ if !start.is_empty() && base.join(start).is_dir() => format!("{}/", start.trim_end_matches('/')),
-        Some(slash) => start.get(..=slash).unwrap_or_default().to_owned(),
-        None => String::new(),
-    };
-    let (mut found, mut left, mut open) = (Vec::new(), MAX_SEARCHED, vec![top]);
-    while let Some(folder) = open.pop() {
-        let entries = std::fs::read_dir(base.join(&folder)).into_iter().flatten().flatten();
-        for entry in entries.take(left) {
-            left = left.saturating_sub(1);
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let path = format!("{folder}{name}");
-            if name != REPOSITORY && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(format!("{path}/"));
-            }
-            if pattern.could_be(&path, None) {
-                found.push(path);
-            }
-        }
-    }
-    let whole = left > 0 && found.len() <= MAX_FOUND;
-    if found.len() > MAX_FOUND {
-        found = found.iter().filter_map(|path| path.rsplit_once('/')).map(|(folder, _)| folder.to_owned()).collect();
-    }
-    found.sort();
-    found.dedup();
-    found.truncate(MAX_FOUND);
-    Searched { paths: found, whole }
 }
 
 /// The entries of a folder that the pattern of one name stands for.
@@ -121,33 +67,6 @@ fn names(pattern: &Pattern, home: &str) -> Vec<Pattern> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_search_finds_what_lies_below() {
-        let folder = tempfile::tempdir().unwrap();
-        let base = folder.path();
-        for path in ["infra/prod/main.tf", "infra/dev/main.tf", "infra/dev/x.tf", ".git/main.tf"] {
-            std::fs::create_dir_all(base.join(path).parent().unwrap()).unwrap();
-            std::fs::write(base.join(path), "").unwrap();
-        }
-        let below = |start: &str| {
-            let pieces = [Piece::Text(start.into()), Piece::Tree, Piece::Text("/main.tf".into())];
-            let pieces = pieces.into_iter().filter(|piece| *piece != Piece::Text(String::new()));
-            let found = found_below(&Pattern(pieces.collect()), base);
-            assert_eq!(found.whole, found.paths.len() < MAX_FOUND);
-            found.paths
-        };
-        assert_eq!(below("infra/"), ["infra/dev/main.tf", "infra/prod/main.tf"]);
-        assert_eq!(below("infra/d"), ["infra/dev/main.tf"]);
-        assert_eq!(below(""), ["infra/dev/main.tf", "infra/prod/main.tf"]);
-        assert_eq!(below("none/"), Vec::<String>::new());
-        for number in 0..70 {
-            std::fs::create_dir_all(base.join(format!("many/{number}"))).unwrap();
-            std::fs::write(base.join(format!("many/{number}/main.tf")), "").unwrap();
-        }
-        assert_eq!(below("many/").len(), MAX_FOUND);
-        assert_eq!(below("many/").first().map(String::as_str), Some("many/0"));
-    }
 
     #[test]
     fn a_pattern_of_names_finds_what_exists() {
