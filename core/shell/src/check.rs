@@ -72,7 +72,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),
         Check::Test => builtin::test(command),
-        Check::Let => builtin::let_(walk, command),
         Check::Set => builtin::set(walk, command),
         Check::Trap => shell::trap(walk, command),
         Check::Alias => builtin::alias(walk, command),

@@ -7,7 +7,6 @@ use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::parse::Dialect;
-use crate::tree::{Piece, Word};
 use crate::variables::{is_dangerous, is_evaluated, is_harmless};
 use crate::walk::Walk;
 
@@ -184,9 +183,8 @@ pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
     let mut at = 0;
     while let Some(field) = args.get(at) {
         let next = at.saturating_add(1);
-        let several = |field: &&Field| {
-            field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame])
-        };
+        let several =
+            |field: &&Field| field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame]);
         if let Some(open) = args.iter().skip(at).take(3).find(several) {
             return doubt(open);
         }
@@ -205,19 +203,6 @@ pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
             None if field.may_be_option() => return doubt(field),
             _ => next,
         };
-    }
-    None
-}
-
-/// `let`
-pub(super) fn let_(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    for field in command.args {
-        let Some(text) = super::command::script(field) else { return command.doubt(field, "an expression") };
-        let word = Word { pieces: vec![Piece::Text { text, quoted: true }], span: field.span };
-        let (_, finding) = walk.isolate(|walk| walk.arithmetic(&word));
-        if finding.verdict > Verdict::Read {
-            return Some(finding);
-        }
     }
     None
 }

@@ -3,7 +3,7 @@
 use phasegate_core::analysis::Verdict;
 
 use crate::arguments::Scan;
-use crate::field::{Bit, Field};
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::table::Rule;
 use crate::tree::Span;
@@ -41,20 +41,4 @@ impl Command<'_> {
     pub(crate) fn doubt(&self, field: &Field, what: &str) -> Option<Finding> {
         Some(Finding::new(Verdict::Unknown, format!("{what} of `{}` is made at run time", self.name), field.span))
     }
-}
-
-/// A text for a small language: known, with integers where they are integers for sure.
-pub(crate) fn script(field: &Field) -> Option<String> {
-    if field.many && field.bits.iter().any(|bit| bit.is_made() || *bit == Bit::Glob) {
-        return None;
-    }
-    let mut text = String::new();
-    for bit in &field.bits {
-        match bit {
-            Bit::Text(known) => text.push_str(known),
-            Bit::Number => text.push('1'),
-            _ => return None,
-        }
-    }
-    Some(text)
 }

@@ -2,19 +2,19 @@
 
 use phasegate_core::analysis::Verdict;
 
-use crate::field::{Bit, Field};
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::tree::{Operation, Piece, Word};
-use crate::variables::is_dangerous;
 use crate::walk::Walk;
 
 impl Walk<'_> {
-    /// Judges an arithmetic expression.
+    /// Judges an arithmetic expression: only numbers, signs and variables that are integers are known to run nothing.
     pub(crate) fn arithmetic(&mut self, word: &Word) {
         self.inside(word);
+        let plain = |sign: char| sign.is_ascii_digit() || " \t\n+-*/%<>=!&|^~?:,();".contains(sign);
         for piece in &word.pieces {
             let doubt = match piece {
-                Piece::Text { text, .. } => self.arithmetic_text(text),
+                Piece::Text { text, .. } => text.chars().find(|sign| !plain(*sign)).map(|sign| format!("`{sign}`")),
                 Piece::Arithmetic(_) => None,
                 Piece::Command { .. } => Some("what a command prints".to_owned()),
                 Piece::Process { .. } => Some("a process substitution".to_owned()),
@@ -29,41 +29,6 @@ impl Walk<'_> {
                 self.note(Finding::new(Verdict::Unknown, because, word.span));
             }
         }
-    }
-
-    fn arithmetic_text(&mut self, text: &str) -> Option<String> {
-        if let Some(odd) = text.chars().find(|character| {
-            !(character.is_ascii_alphanumeric() || " \t\n_+-*/%<>=!&|^~?:,();#@.[]".contains(*character))
-        }) {
-            return Some(format!("`{odd}`"));
-        }
-        let mut rest = text;
-        while let Some(start) = rest.find(|character: char| character.is_ascii_alphanumeric() || character == '_') {
-            let from = rest.get(start..).unwrap_or("");
-            let end = from
-                .find(|character: char| !(character.is_ascii_alphanumeric() || character == '_' || character == '#'))
-                .unwrap_or(from.len());
-            let (token, after) = from.split_at_checked(end).unwrap_or((from, ""));
-            rest = after;
-            if token.starts_with(|first: char| first.is_ascii_digit()) {
-                continue;
-            }
-            let after = after.trim_start();
-            if after.starts_with('=') && !after.starts_with("==") {
-                if is_dangerous(token) || token == "IFS" {
-                    return Some(format!("`{token}`"));
-                }
-                self.scope.assign(token, vec![Bit::Number]);
-                continue;
-            }
-            if after.starts_with('[') {
-                return Some(format!("an element of `{token}`"));
-            }
-            if let Some(doubt) = self.unless_number(token) {
-                return Some(doubt);
-            }
-        }
-        None
     }
 
     /// What is doubtful about a variable's value where an integer is wanted.

@@ -238,8 +238,6 @@ pub enum Check {
     Names,
     /// `test` and `[`.
     Test,
-    /// `let`.
-    Let,
     /// `set` and `shopt`.
     Set,
     /// `trap`.
