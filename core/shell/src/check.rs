@@ -4,13 +4,11 @@ pub(crate) mod command;
 mod awk;
 mod builtin;
 mod date;
-mod dry_run;
 pub(crate) mod find;
 mod forge;
 pub(crate) mod git;
 mod worktree;
 mod git_dir;
-mod local_files;
 mod network;
 mod package;
 pub(crate) mod program_text;
@@ -53,7 +51,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Zip => zip::check(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
-        Check::LocalFiles => local_files::check(walk, command),
         Check::LocalOperands => network::local_operands(command),
         Check::NamesOnly => network::names_only(command),
         Check::Package => package::check(command),
@@ -61,13 +58,11 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),
         Check::Recursive => find::recursive(walk, command),
-        Check::Mirror => dry_run::rsync(command).and_then(|writes| network::mirror(walk, command).or(Some(writes))),
+        Check::Mirror => network::mirror(walk, command),
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
         Check::Dd => output::dd(walk, command),
-        Check::StandardOutput => output::standard_output(command),
-        Check::Service => output::service(command),
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),
@@ -95,7 +90,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::InPlace => replace::check(walk, command),
         Check::Curl => network::curl(walk, command),
         Check::Wget => network::wget(walk, command),
-        Check::Aria2c => network::aria2c(walk, command),
         Check::Httpie => network::httpie(walk, command),
         Check::KnownOperands => network::known_operands(command),
         Check::Verb => verb::verb(command),
@@ -104,6 +98,5 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),
         Check::Links => output::links(walk, command),
-        Check::Redis => statement::redis(command),
     }
 }

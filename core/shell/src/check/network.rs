@@ -110,18 +110,6 @@ fn placed(folder: Option<&Field>, path: &Field) -> Field {
     folder.map_or_else(|| path.clone(), |folder| path.below(folder))
 }
 
-/// `aria2c`, `axel`
-pub(super) fn aria2c(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let folders = ["d", "dir"];
-    let names = ["o", "out", "output"];
-    if command.has(&names) {
-        saved(walk, command, &names, &folders, Field::clone);
-    } else {
-        fetched(walk, command, &command.scan.operands, &folders);
-    }
-    None
-}
-
 /// Takes note of the files that have the last names of addresses, or of the folder in which options of these names put them.
 fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], folders: &[&str]) {
     let folder = command.values(folders).last();
@@ -189,29 +177,7 @@ pub(super) fn httpie(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
             walk.touch(&item.after(at + 1), Access::Read);
         }
     }
-    if command.has(&["version", "help", "offline"]) {
-        return None;
-    }
-    let mut operands = command.scan.operands.iter().copied();
-    let first: Option<&Field> = operands.next();
-    let method = first.and_then(Field::known).filter(|word| word.bytes().all(|byte| byte.is_ascii_uppercase()));
-    if method.is_some_and(|method| !matches!(method, "GET" | "HEAD" | "OPTIONS")) {
-        return first
-            .map(|field| Finding::new(Verdict::Send, "the method of the request is not one that reads", field.span));
-    }
-    let rest: Vec<&Field> =
-        if method.is_some() { operands.collect() } else { first.into_iter().chain(operands).collect() };
-    let item = |field: &&Field| !field.known().is_some_and(is_fetched);
-    let data = |field: &&Field| {
-        field.known().is_none_or(|word| {
-            !word.contains("==") && (word.contains('=') || word.contains(":=") || word.contains('@'))
-        })
-    };
-    let bad = rest
-        .first()
-        .filter(|field| item(field))
-        .or_else(|| rest.get(1..).and_then(|rest| rest.iter().find(|field| data(field))))?;
-    Some(Finding::new(Verdict::Send, "the request may send data", bad.span))
+    None
 }
 
 /// A program that sends its operands.

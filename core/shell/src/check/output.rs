@@ -1,4 +1,4 @@
-//! Programs that only read when their output goes nowhere else: `tee`, `dd`, `pdftotext`, `rustc --print`; and `service`.
+//! Programs that only read when their output goes nowhere else: `tee`, `dd`, `rustc --print`.
 
 use phasegate_core::analysis::{Access, Verdict};
 
@@ -127,24 +127,4 @@ pub(super) fn kept(walk: &mut Walk<'_>, command: &Command<'_>) {
 /// The last name of a path.
 pub(super) fn last_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
-}
-
-/// `pdftotext`: the last operand says where the text goes.
-pub(super) fn standard_output(command: &Command<'_>) -> Option<Finding> {
-    let asks = command.has(&["v", "h", "help"]) && command.scan.operands.is_empty();
-    let prints = matches!(command.scan.operands.as_slice(), [_, last] if last.known() == Some("-"));
-    (!asks && !prints).then(|| {
-        Finding::new(Verdict::Write, format!("`{}` without `-` at the end writes a file", command.name), command.span)
-    })
-}
-
-/// `service NAME status`
-pub(super) fn service(command: &Command<'_>) -> Option<Finding> {
-    let plain = |field: &Field| field.known().is_some_and(|name| !name.is_empty() && !name.contains('/'));
-    let reads = match command.scan.operands.as_slice() {
-        [] => command.has(&["version", "help"]),
-        [name, verb] => plain(name) && verb.known() == Some("status"),
-        _ => false,
-    };
-    (!reads).then(|| Finding::new(Verdict::Write, "`service` may change a service", command.span))
 }

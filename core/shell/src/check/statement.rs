@@ -252,26 +252,3 @@ fn selects(statement: &str) -> bool {
     }
     true
 }
-
-/// Commands of redis that read.
-const REDIS: &str = "get mget keys info ttl pttl type exists scan sscan hscan zscan hget hgetall hkeys hvals hlen hmget hexists llen lrange \
-    lindex smembers scard sismember zrange zcard zscore zcount zrank strlen getrange dbsize ping time lastsave memory object role echo \
-    xlen xrange xinfo bitcount getbit";
-
-/// `redis-cli`
-pub(super) fn redis(command: &Command<'_>) -> Option<Finding> {
-    if command.has(&["version", "help"]) {
-        return None;
-    }
-    let verb = command.scan.operands.first();
-    let known = verb.and_then(|field| field.known()).map(str::to_ascii_lowercase);
-    let purges = command
-        .scan
-        .operands
-        .get(1)
-        .is_some_and(|word| word.known().is_none_or(|word| word.eq_ignore_ascii_case("purge")));
-    let purges = purges && known.as_deref() == Some("memory");
-    let reads = !purges && known.is_some_and(|known| REDIS.split_ascii_whitespace().any(|verb| verb == known));
-    let span = verb.map_or(command.span, |field| field.span);
-    (!reads).then(|| Finding::new(Verdict::Unknown, "the command of redis is not known to read", span))
-}

@@ -254,10 +254,6 @@ pub enum Check {
     Rustc,
     /// `dd`, which prints without `of=`.
     Dd,
-    /// A program whose last operand must be `-`, for its output.
-    StandardOutput,
-    /// `service`, whose second operand is a command.
-    Service,
     /// `date`.
     Date,
     /// `git` itself, whose `-c` sets configuration.
@@ -290,7 +286,7 @@ pub enum Check {
     GitWorktree,
     /// `chmod` and its like, which with `-R` also change what lies below their operands.
     Recursive,
-    /// `rsync`, which can remove what the source lacks, or only tell what it would do.
+    /// `rsync`, which can remove what the source lacks.
     Mirror,
     /// `gh api`.
     GhApi,
@@ -300,14 +296,10 @@ pub enum Check {
     Curl,
     /// `wget`.
     Wget,
-    /// `aria2c`.
-    Aria2c,
     /// `http`.
     Httpie,
     /// A program that sends what its operands are, so they must be known.
     KnownOperands,
-    /// A program that opens operands by the protocol that they name (`ffprobe`).
-    LocalFiles,
     /// A program that fetches operands that are addresses.
     LocalOperands,
     /// A program that takes a file of code in place of a name.
@@ -322,8 +314,6 @@ pub enum Check {
     Setting,
     /// `sqlite3`, `psql`, `mysql`: a statement.
     Statement,
-    /// `redis-cli`: a command.
-    Redis,
     /// A program that runs another one of the table as a part of itself (`npx prettier`).
     Tool,
     /// A program that runs a command in a folder, below a root or for values that its other words name.
