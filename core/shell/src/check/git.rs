@@ -72,7 +72,7 @@ pub(super) fn configuration(walk: &mut Walk<'_>, command: &Command<'_>) -> Optio
 fn set_program(setting: Option<&Field>) -> Option<(&Field, usize)> {
     let setting = setting?;
     match setting.start().split_once('=') {
-        Some((name, _)) => program_text::is_setting(name).then(|| (setting, name.len().saturating_add(1))),
+        Some((name, _)) => (!is_harmless_key(name)).then(|| (setting, name.len().saturating_add(1))),
         None => setting.known().is_none().then_some((setting, 0)),
     }
 }
@@ -158,9 +158,7 @@ pub(super) fn config(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     if key.and_then(Field::known).is_some_and(is_harmless_key) {
         return Some(Finding::new(Verdict::Write, "`git config` sets what it is given a value for", span));
     }
-    if let (Some(name), Some(value)) = (key.and_then(Field::known), operands.last())
-        && program_text::is_setting(name)
-    {
+    if let (Some(_), Some(value)) = (key.and_then(Field::known), operands.last()) {
         program_text::value_of(walk, value);
     }
     // Behind the command that it sets, whose own path it is not.

@@ -13,48 +13,6 @@ use crate::script::{Doubt, Script};
 use crate::table::Rule;
 use crate::walk::Walk;
 
-/// Settings of git, in lower case; a star stands for one name or several (git-config(1)).
-const SETTINGS: [&str; 38] = [
-    "alias.*",
-    "browser.*.cmd",
-    "browser.*.path",
-    "core.alternaterefscommand",
-    "core.askpass",
-    "core.editor",
-    "core.fsmonitor",
-    "core.gitproxy",
-    "core.pager",
-    "core.sshcommand",
-    "credential.*.helper",
-    "credential.helper",
-    "diff.*.command",
-    "diff.*.textconv",
-    "diff.external",
-    "difftool.*.cmd",
-    "difftool.*.path",
-    "filter.*.clean",
-    "filter.*.process",
-    "filter.*.smudge",
-    "gpg.*.program",
-    "gpg.program",
-    "guitool.*.cmd",
-    "imap.tunnel",
-    "interactive.difffilter",
-    "man.*.cmd",
-    "man.*.path",
-    "merge.*.driver",
-    "mergetool.*.cmd",
-    "mergetool.*.path",
-    "pager.*",
-    "remote.*.receivepack",
-    "remote.*.uploadpack",
-    "sendemail.*",
-    "sequence.editor",
-    "submodule.*.update",
-    "trailer.*.cmd",
-    "trailer.*.command",
-];
-
 /// Variables of the environment.
 const VARIABLES: [&str; 24] = [
     "BROWSER",
@@ -82,16 +40,6 @@ const VARIABLES: [&str; 24] = [
     "SUDO_EDITOR",
     "VISUAL",
 ];
-
-/// Whether a setting of git names a command.
-pub(crate) fn is_setting(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let fits = |pattern: &str| match pattern.split_once('*') {
-        None => pattern == name,
-        Some((start, end)) => name.len() > start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
-    };
-    SETTINGS.iter().any(|pattern| fits(pattern))
-}
 
 /// Whether a variable names a command.
 pub(crate) fn is_variable(name: &str) -> bool {
