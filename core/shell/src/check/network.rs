@@ -3,7 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
-use super::output::kept;
+use super::output::keeps;
 use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
@@ -277,7 +277,7 @@ pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
     if command.has(&["remove-source-files"]) {
         sources.iter().for_each(|source| walk.touch(source, Access::Remove));
     }
-    kept(walk, command);
+    walk.unnamed |= keeps(command);
     // Beside a batch it writes a script that applies it.
     for batch in command.values(&["write-batch", "only-write-batch"]) {
         let mut script = batch.clone();

@@ -3,7 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
-use crate::field::{Bit, Field};
+use crate::field::Field;
 use crate::finding::Finding;
 use crate::output::is_harmless_output;
 use crate::walk::Walk;
@@ -66,62 +66,13 @@ pub(super) fn links(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         command.scan.operands.iter().for_each(|field| walk.touch(field, Access::Remove));
     }
     let parents = |field: &Field| field.start().len() > 3 && "--parents".starts_with(field.start());
-    if command.args.iter().take_while(|field| field.known() != Some("--")).any(parents) {
-        with_parents(walk, command);
-    }
-    kept(walk, command);
+    walk.unnamed |= keeps(command) || command.args.iter().take_while(|field| field.known() != Some("--")).any(parents);
     command.runs_by(&["strip-program"])
 }
 
-/// `cp --parents a/b c` writes `c/a/b`, with all that lies below.
-fn with_parents(walk: &mut Walk<'_>, command: &Command<'_>) {
-    let Some((target, sources)) = copied(command) else { return };
-    for source in sources {
-        let mut inside = target.clone();
-        inside.push_text("/");
-        inside.push(source);
-        walk.touch(&inside, Access::Write);
-        inside.push_text("/");
-        inside.bits.push(Bit::Tree);
-        walk.touch(&inside, Access::Write);
-    }
-}
-
-/// The target of a program that copies, and what it copies.
-fn copied<'c>(command: &'c Command<'_>) -> Option<(Field, &'c [&'c Field])> {
-    let operands = command.scan.operands.as_slice();
-    match command.values(&["t", "target-directory"]).last() {
-        Some(folder) => Some((folder.clone(), operands)),
-        None => operands.split_last().map(|(last, sources)| ((*last).clone(), sources)),
-    }
-}
-
-/// `cp -b`, `install -S .old`, `rsync --suffix=.old`: what a program replaces it keeps under a name with an ending.
-pub(super) fn kept(walk: &mut Walk<'_>, command: &Command<'_>) {
-    if !command.has(&["b", "backup", "S", "suffix"]) {
-        return;
-    }
-    let usual = Field::text("~", command.span);
-    let ending = command.values(&["S", "suffix"]).last().cloned().unwrap_or(usual);
-    let Some((target, sources)) = copied(command) else { return };
-    let names = sources.iter().map(|source| {
-        let mut inside = target.clone();
-        inside.push_text("/");
-        match source.known().map(last_name) {
-            Some(name) => inside.push_text(name),
-            None => inside.bits.push(Bit::Any),
-        }
-        inside
-    });
-    let mut replaced: Vec<Field> = names.collect();
-    replaced.push(target);
-    for mut name in replaced {
-        ending.bits.iter().for_each(|bit| match bit {
-            Bit::Text(text) => name.push_text(text),
-            other => name.bits.push(other.clone()),
-        });
-        walk.touch(&name, Access::Write);
-    }
+/// Whether a program keeps what it replaces, under a name with an ending: `cp -b`, `install -S .old`, `rsync --suffix=.old`.
+pub(super) fn keeps(command: &Command<'_>) -> bool {
+    command.has(&["b", "backup", "S", "suffix"])
 }
 
 /// The last name of a path.

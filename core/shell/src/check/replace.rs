@@ -13,43 +13,17 @@ const WITH_VALUE: [char; 7] = ['e', 'E', 'F', 'I', 'M', 'm', 'r'];
 
 /// `perl`, `ruby`
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let (mut in_place, mut given, mut files) = (None, false, Vec::new());
-    let mut ending = String::new();
-    let mut rest = command.args.iter();
-    while let Some(field) = rest.next() {
-        let options = field.known().and_then(|word| word.strip_prefix('-')).filter(|options| !options.is_empty());
-        match options {
-            Some("-") => {
-                files.extend(rest.by_ref());
-            }
-            Some(options) if files.is_empty() && !options.starts_with('-') => {
-                let cluster: &str = options.split_inclusive(['i']).next().unwrap_or_default();
-                let valued = cluster.find(WITH_VALUE);
-                let ends = valued.is_some_and(|at| options.len() == at.saturating_add(1));
-                given |= valued.is_some_and(|at| options.get(at..).is_some_and(|rest| rest.starts_with(['e', 'E'])));
-                if valued.is_none() && cluster.ends_with('i') {
-                    in_place = Some(field.span);
-                    options.get(cluster.len()..).unwrap_or_default().clone_into(&mut ending);
-                    // What follows `i` is the ending of a copy, but for `e` at the end, as people write it.
-                    given |= options.ends_with('e') && options.len() > cluster.len();
-                }
-                if ends || (valued.is_none() && cluster.len() < options.len() && options.ends_with('e')) {
-                    rest.next();
-                }
-            }
-            Some(_) if files.is_empty() => {}
-            _ => files.push(field),
-        }
-    }
-    let span = in_place?;
-    let files: &[&Field] = if given { &files } else { files.get(1..).unwrap_or_default() };
-    for file in files {
+    let cluster = |field: &Field| {
+        let letters = field.known()?.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        Some(letters.find(WITH_VALUE).map_or(letters, |end| letters.get(..end).unwrap_or(letters)).to_owned())
+    };
+    let option = command.args.iter().find(|field| cluster(field).is_some_and(|letters| letters.contains('i')))?;
+    // What follows `i` is the ending of a copy.
+    walk.unnamed |= cluster(option).is_some_and(|letters| !letters.ends_with('i'));
+    for file in command.args.iter().filter(|field| !field.start().starts_with('-')) {
         walk.touch(file, Access::Write);
-        if let Some(copy) = copy(file, &ending) {
-            walk.touch(&copy, Access::Write);
-        }
     }
-    Some(Finding::new(Verdict::Execute, "the files are replaced by what the program prints", span))
+    Some(Finding::new(Verdict::Execute, "the files are replaced by what the program prints", option.span))
 }
 
 /// The name of the copy that is kept of a file: a star in the ending stands for the file's name.
