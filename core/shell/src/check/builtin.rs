@@ -43,6 +43,7 @@ fn is_looked_for(walk: &Walk<'_>, folder: &Field) -> bool {
 pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let exports = command.name == "export" || command.has(&["x"]);
     let shows = command.has(&["p", "f", "F"]);
+    let mut found = None;
     for field in &command.scan.operands {
         let (name, value) = match field.start().split_once('=') {
             Some((name, _)) => (name.trim_end_matches('+'), true),
@@ -66,28 +67,12 @@ pub(super) fn declare(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Find
         walk.scope.forget(name);
         let text = field.known().and_then(|text| text.split_once('=')).map(|(_, text)| text);
         walk.program_of(name, text, field.span);
-        if value && (walk.scope.arrays || command.has(&["a", "A"])) && is_list(field) {
-            let because = "a value in brackets is expanded again where the name is an array";
-            return Some(Finding::new(Verdict::Unknown, because, field.span));
-        }
-        let exact = text.is_some_and(|text| text.parse::<u32>().is_ok());
-        if value && is_evaluated(name) && !exact {
-            let because = format!("what is assigned to `{name}` is read as arithmetic, which can run commands");
-            return Some(Finding::new(Verdict::Unknown, because, field.span));
-        }
-        let bad = if exports { !is_harmless(name, text) } else { is_dangerous(name) && value };
-        if bad && (value || !shows) {
+        if value || (exports && !shows && !is_harmless(name, None)) {
             let because = format!("`{name}` can change what later commands do");
-            return Some(Finding::new(Verdict::Unknown, because, field.span));
+            found.get_or_insert(Finding::new(Verdict::Unknown, because, field.span));
         }
     }
-    None
-}
-
-/// Whether the value in `name=value` may be a list in brackets.
-fn is_list(field: &Field) -> bool {
-    let start = field.start().split_once('=').map_or("", |(_, value)| value);
-    start.starts_with('(') || (start.is_empty() && field.known().is_none())
+    found
 }
 
 fn is_name(name: &str) -> bool {
@@ -164,47 +149,14 @@ fn counts(command: &Command<'_>) -> Option<Finding> {
     })
 }
 
-/// Operators of `test` between two operands.
-const BINARY: [&str; 17] =
-    ["=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef", "=~", "-a", "-o"];
-
-/// `test` and `[`: `-v` reads an index as arithmetic, so no word may become `-v`.
+/// `test` and `[`: `-v` reads an index as arithmetic, so no word may be or become `-v`.
 pub(super) fn test(command: &Command<'_>) -> Option<Finding> {
-    let args = match command.args.split_last() {
-        Some((last, args)) if command.name == "[" && last.known() == Some("]") => args,
-        _ => command.args,
+    let may_be = |field: &&Field| match field.known() {
+        Some(word) => matches!(word, "-v" | "-R"),
+        None => (field.many && !field.is_number()) || field.may_be_option(),
     };
-    let known = |at: usize| args.get(at).and_then(Field::known);
-    let connects = |at: usize| args.get(at).is_none_or(|word| matches!(word.known(), Some("-a" | "-o" | ")")));
-    let doubt = |field: &Field| {
-        let because = "a word that is made at run time could be `-v`, which reads an index as arithmetic";
-        Some(Finding::new(Verdict::Unknown, because, field.span))
-    };
-    let mut at = 0;
-    while let Some(field) = args.get(at) {
-        let next = at.saturating_add(1);
-        let several =
-            |field: &&Field| field.many && !field.is_number() && !matches!(field.bits.as_slice(), [Bit::Tame]);
-        if let Some(open) = args.iter().skip(at).take(3).find(several) {
-            return doubt(open);
-        }
-        at = match field.known() {
-            Some("!" | "(" | ")" | "-a" | "-o") if !known(next).is_some_and(|word| BINARY.contains(&word)) => next,
-            Some("-v" | "-R") => {
-                let name = args.get(next)?;
-                if name.known().is_none_or(|name| name.contains('[')) {
-                    return Some(Finding::new(Verdict::Unknown, "an index is read as arithmetic", name.span));
-                }
-                at.saturating_add(2)
-            }
-            _ if known(next).is_some_and(|word| BINARY.contains(&word)) => at.saturating_add(3),
-            _ if connects(next) => next,
-            Some(unary) if unary.starts_with('-') => at.saturating_add(2),
-            None if field.may_be_option() => return doubt(field),
-            _ => next,
-        };
-    }
-    None
+    let odd = command.args.iter().find(may_be)?;
+    Some(Finding::new(Verdict::Unknown, "a word could be `-v`, which reads an index as arithmetic", odd.span))
 }
 
 /// Options of the shell that change nothing about what later commands do.
