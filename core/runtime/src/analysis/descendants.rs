@@ -29,6 +29,8 @@ const ITSELF: [&str; 9] = ["chmod", "chown", "chgrp", "touch", "setfacl", "chatt
 const INTERPRETERS: [&str; 8] = ["python", "pypy", "node", "perl", "ruby", "php", "deno", "lua"];
 /// Programs that fill the folder that they name, or make it, whatever it is called.
 const UNPACKERS: [&str; 7] = ["bsdtar", "cpio", "git clone", "git worktree", "gtar", "tar", "unzip"];
+/// Modules of Python that do so with the option `-e`.
+const UNPACKING_MODULES: [&str; 2] = ["zipfile", "-mzipfile"];
 /// Programs that change what they name: a file, or all that is in a folder, also one that they make.
 const FILLERS: [&str; 2] = ["git checkout", "git restore"];
 /// Formatters, and how the names end of the files that they change in a folder.
@@ -91,7 +93,7 @@ impl<'a> Line<'a> {
             return self.placed(part, touch, *whole, &path);
         }
         let fills = || FILLERS.contains(&name.as_str()) && self.may_become(&written);
-        if UNPACKERS.contains(&name.as_str()) || fills() {
+        if UNPACKERS.contains(&name.as_str()) || unpacks_by_module(part) || fills() {
             vec![PathUse { below: anything(), ..path }]
         } else if let Some(endings) = endings(part).filter(|_| self.is_folder(&written)) {
             vec![PathUse { below: endings, ..path }]
@@ -302,6 +304,17 @@ pub(super) fn program_of(command: &SimpleCommand) -> String {
         Some(command) => format!("git {command}"),
         None => name.to_owned(),
     }
+}
+
+fn unpacks_by_module(part: &Part) -> bool {
+    let words: Vec<String> = part.words.iter().map(|word| word.text().unwrap_or_default()).collect();
+    let is_interpreter = program(part).starts_with("py");
+    let unpacks = |word: &String| {
+        word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
+    };
+    let module = words.iter().position(|word| UNPACKING_MODULES.contains(&word.as_str()));
+    let after = module.and_then(|module| words.get(module + 1..)).unwrap_or_default();
+    is_interpreter && after.iter().any(|word| unpacks(word) || word.starts_with("--e"))
 }
 
 pub(super) fn has_option(part: &Part, letters: &str) -> bool {

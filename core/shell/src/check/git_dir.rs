@@ -3,6 +3,7 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
+use super::git::in_folder;
 use crate::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
@@ -12,7 +13,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let own = |path: &str| path.trim_end_matches('/').rsplit('/').next() == Some(".git");
     // With another folder to work in, the paths of the command are not those that it touches.
     if let Some(folder) = command.values(&["work-tree"]).find(|folder| folder.known() != Some(".")) {
-        walk.touch(&Field { many: false, ..folder.clone() }, Access::Remove);
+        walk.touch(&Field { many: false, ..in_folder(&command.scan.options, folder) }, Access::Remove);
         return Some(Finding::new(Verdict::Execute, "`--work-tree` names another folder to work in", folder.span));
     }
     let other = command.values(&["git-dir"]).find(|folder| !folder.known().is_some_and(own))?;

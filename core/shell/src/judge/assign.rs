@@ -60,6 +60,8 @@ impl Walk<'_> {
     /// folder that it names.
     pub(crate) fn tell_git_place(&mut self, variable: &str, value: &Field, appends: bool) {
         let folder = match variable {
+            // In the folder in which the line starts, git works there anyway.
+            "GIT_DIR" if self.scope.folders.iter().all(Vec::is_empty) => return,
             "GIT_DIR" => Field::text(".", value.span),
             "GIT_WORK_TREE" if appends => Field::any(value.span),
             "GIT_WORK_TREE" => value.clone(),
