@@ -96,11 +96,15 @@ fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session:
     let known = sessions(project)?.known.into_iter().find(|known| known.id == *session);
     let approvals = runtime.approvals(project, known.as_ref())?;
     let waiting = words(approvals.get("waiting"));
-    let several = match (runtime.current(project)?, &decision.skill) {
-        (Current::Ready(ready), Some(name)) => ready.policy.skill(name).is_some_and(|skill| skill.phases.len() > 1),
+    let goes_on = match (runtime.current(project)?, &decision.skill, &decision.phase) {
+        (Current::Ready(ready), Some(name), Some(phase)) => ready.policy.skill(name).is_some_and(|skill| {
+            skill.phases.iter().find(|known| known.name == *phase).is_some_and(|phase| !phase.next.is_empty())
+        }),
         _ => true,
     };
-    let (out, ways) = (context.out, ways_out(decision, &waiting, several));
+    let is_call = past.event.get("event").and_then(Value::as_str) == Some("tool_call");
+    let fits = |way: &&str| (is_call || !way.contains("allow")) && (goes_on || !way.contains("skip"));
+    let (out, ways) = (context.out, ways_out(decision, &waiting, fits));
     if out.json {
         out.value(&json!({
             "session": session, "seq": past.seq, "time": timestamp(past.time), "event": past.event,
@@ -121,7 +125,7 @@ fn last_denial(context: &Context, runtime: &Runtime, project: &Project, session:
 }
 
 /// What a person can type, from the smallest: what waits for an approval, then what lifts the denial.
-fn ways_out(decision: &Decision, waiting: &[&str], several_phases: bool) -> Vec<String> {
+fn ways_out(decision: &Decision, waiting: &[&str], fits: impl Fn(&&str) -> bool) -> Vec<String> {
     const ALL: [&str; 4] = [
         "`phasegate allow` lets this call pass once",
         "`phasegate skip` leaves the phase, done or not",
@@ -130,7 +134,7 @@ fn ways_out(decision: &Decision, waiting: &[&str], several_phases: bool) -> Vec<
     ];
     let approves = |name: &&str| format!("`phasegate approve {name}` gives what a condition asks for");
     let lifts: Vec<&str> = match decision.gate {
-        Some(Gate::Phase) => ALL.into_iter().filter(|way| several_phases || !way.contains("skip")).collect(),
+        Some(Gate::Phase) => ALL.into_iter().filter(fits).collect(),
         Some(Gate::Rules) => ALL.into_iter().take(1).collect(),
         _ => return Vec::new(),
     };

@@ -239,7 +239,7 @@ fn render_violation(kind: &DenialKind) -> Rendered {
             code: Code::GlobalForbidden,
             reason: format!("{tool} is globally forbidden during the {skill} skill{}", by_line(by.as_ref())),
             recovery: match by {
-                Some(by) => format!("No phase of {skill} allows what {} means: go on without it.", by.line),
+                Some(_) => format!("No phase of {skill} allows it: go on without it, or ask the user."),
                 None => format!("This tool is not used in the {skill} workflow."),
             },
         },

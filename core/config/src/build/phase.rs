@@ -48,9 +48,8 @@ pub(super) fn phase(
     let rule = source.unlisted.as_ref().map(|rule| {
         Box::new(UnlistedRule { lines: unlisted_lines, otherwise: rule.word().unwrap_or(builder.unlisted) })
     });
-    places.requires = child(node, "requires").span;
-    places.done_when = child(node, "done_when").span;
-    places.done_by = child(node, "done_by").span;
+    let at = |name| child(node, name).span;
+    (places.requires, places.done_when, places.done_by) = (at("requires"), at("done_when"), at("done_by"));
     let task = task(builder, source, node);
     let mut inner = Inner { builder, names, places };
     let mut phase = Phase {

@@ -56,8 +56,7 @@ pub(crate) fn skill<'f>(
         phases.push(phase);
         places.phases.push(phase_places);
     }
-    let first = places.phases.first().map_or(places.name, |phase| phase.key);
-    begins(&mut builder, source, &phases, first);
+    begins(&mut builder, source, &phases, places.phases.first().map_or(places.name, |phase| phase.key));
     done_by::main_agent_reads(&mut phases, unlisted, &unlisted_lines);
     let default = if compat { LeaveSkill::Agent } else { LeaveSkill::Finished };
     places.runs = builder.runs;

@@ -174,16 +174,20 @@ fn now(standing: &Standing, told: Told) -> String {
 pub(crate) fn uncounted(why: Why) -> String {
     let text = match why {
         Why::NotOwnStatus => {
-            "The last one does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
+            "The last call for that does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
         }
-        Why::Report => "The last one does not count: its output has no report of tests that ended so.",
-        Why::Filtered => "The last one does not count, as its report is cut: run it alone, or with `2>&1 | tail -40`.",
-        Why::Broken => "The last one does not count: its tests could not be built or collected, and did not fail.",
+        Why::Report => "The last call for that does not count: its output has no report of tests that ended so.",
+        Why::Filtered => {
+            "The last call for that does not count, as its report is cut: run it alone, or with `2>&1 | tail -40`."
+        }
+        Why::Broken => {
+            "The last call for that does not count: its tests could not be built or collected, and did not fail."
+        }
         Why::OwnProgram => {
-            "The last one does not count, as a file of the project may have printed its report: run the runner by its bare \
+            "The last call for that does not count, as a file of the project may have printed its report: run the runner by its bare \
              name."
         }
-        Why::Part => "The last one does not count: it may leave out tests. Run the whole suite.",
+        Why::Part => "The last call for that does not count: it may leave out tests. Run the whole suite.",
         Why::Outcome(CallOutcome::Ok) => "The last one succeeded.",
         Why::Outcome(CallOutcome::Failed) => "The last one failed.",
         Why::Outcome(CallOutcome::Unknown) => "The last one was not seen to end.",
