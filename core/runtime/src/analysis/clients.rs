@@ -1,7 +1,7 @@
-//! Clients that a line starts.
+//! Clients that a line starts: no line of a session starts one that starts a guard.
 //!
-//! Where the kernel holds lines, a client is held like every other program, and its hooks cannot write to the guard, so that
-//! its calls are denied. Where only the text of a line is known, no line starts a client that starts a guard.
+//! Which options, variables and folders leave the hooks out is not asked. One that is not known by its name or its file is
+//! held with the line: its hooks cannot write to the guard, so that its calls are denied.
 
 use std::cell::OnceCell;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{ClientShell, Problem};
 use phasegate_config::Confine;
-use phasegate_core::analysis::{CallAnalysis, Part, SimpleCommand, Word};
+use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
 use phasegate_core::event::{Outcome as End, PermissionOutcome};
 use phasegate_core::tool::{BASH, SHELL, only_reads};
 use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding, requires_hold};
@@ -126,20 +126,14 @@ impl Driver<'_> {
         Some(Problem::new(Code::NotConfined, format!("the kernel does not hold shell lines here: {refused}")))
     }
 
-    /// Notes in a shell call whether its line can be held. A client is denied by the text only where the line would run with
-    /// what a client needs: where it is kept from the guard's files, its calls are denied.
+    /// Notes in a shell call whether its line can be held.
     fn mark_confinable(&mut self, event: &mut Event) {
         if !self.store.is_on_disk() {
             return;
         }
-        let mark = if is_shell_line(event) { self.meeting().map(|(_, mark)| mark) } else { None };
-        let is_closed = self.is_closed();
-        if let EventKind::ToolCall { input, analysis, .. } = &mut event.kind {
-            analysis.confinable = mark.as_ref().is_some_and(|mark| mark.level.is_some());
-            let keeps = is_closed && mark.is_some_and(|mark| mark.unprotected.is_none());
-            if keeps && !self.may_run_bare(line_of(input), analysis) {
-                analysis.guarded.retain(|found| found.part != Part::Client);
-            }
+        let holds = is_shell_line(event) && self.meeting().is_some_and(|(_, mark)| mark.level.is_some());
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.confinable = holds;
         }
     }
 
