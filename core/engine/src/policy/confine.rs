@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Phase, Skill};
-
 /// Whether the client's shell runs lines of a phase that only reads so that nothing of them stays, and all lines so that the
 /// guard's own files stay as they are. Of several levels the strictest holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -24,13 +22,5 @@ impl Confine {
     #[must_use]
     pub fn is_auto(&self) -> bool {
         *self == Self::Auto
-    }
-}
-
-impl Skill {
-    /// What is said of a phase: by itself, else by the skill; `None` leaves it to the project.
-    #[must_use]
-    pub fn confine_in(&self, phase: &Phase) -> Option<Confine> {
-        phase.confine.or(self.confine)
     }
 }
