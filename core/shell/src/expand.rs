@@ -144,7 +144,10 @@ impl Builder {
                     self.unquoted(text, scope.distrusts);
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
-                Piece::Command { quoted, .. } => self.value(Bit::Any, *quoted || !split, scope),
+                Piece::Command { list, quoted } => match scope.printed(list) {
+                    Some(text) => self.current().push_text(text),
+                    None => self.value(Bit::Any, *quoted || !split, scope),
+                },
                 Piece::Process { .. } => self.current().push_text("/dev/fd/63"),
                 // Whether it stands in quotes is not kept.
                 Piece::Arithmetic(_) => self.value(Bit::Number, !split, scope),

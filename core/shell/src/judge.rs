@@ -38,7 +38,9 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
         Err(problem) => return unreadable(problem),
     };
     let otherwise = zsh::difference(line).filter(|_| trust.zsh);
-    let mut walk = Walk::new(table, trust, sites::names(&list));
+    // Another command of the line may go to another branch before.
+    let branch = trust.branch.clone().filter(|_| list.only().is_some());
+    let mut walk = Walk::new(table, Trust { branch, ..trust }, sites::names(&list));
     if let Some((because, span)) = otherwise {
         walk.note(Finding::new(Verdict::Unknown, because, span));
     }
@@ -57,5 +59,23 @@ fn unreadable(problem: Problem) -> Judgement {
         network: false,
         outside: false,
         problem: Some(problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_git_prints_as_the_branch_is_known_in_a_line_of_one_command() {
+        let words = |line: &str, branch: Option<&str>| -> Vec<Option<String>> {
+            let trust = Trust { branch: branch.map(str::to_owned), ..Trust::default() };
+            let judged = judge(line, &Table::shipped(), trust);
+            judged.parts.iter().flat_map(|part| &part.words).map(crate::Pattern::text).collect()
+        };
+        let push = "git push -u origin \"$(git branch --show-current)\"";
+        assert!(words(push, Some("main")).contains(&Some("main".to_owned())));
+        assert!(words(push, None).contains(&None));
+        assert!(words(&format!("git checkout x; {push}"), Some("main")).contains(&None));
     }
 }

@@ -22,11 +22,13 @@ pub struct Trust {
     pub zsh: bool,
     /// The path of the folder that the line runs in may hold what a shell reads as a command.
     pub odd_folder: bool,
+    /// The branch that the folder is on, where its name is plain: `git branch --show-current` prints it.
+    pub branch: Option<String>,
 }
 
 impl Default for Trust {
     fn default() -> Self {
-        Self { repository: true, lost: BTreeSet::new(), zsh: false, odd_folder: false }
+        Self { repository: true, lost: BTreeSet::new(), zsh: false, odd_folder: false, branch: None }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::field::Bit;
 use crate::judgement::Trust;
 use crate::script;
 use crate::syntax::is_one_word;
+use crate::tree::List;
 use crate::variables::{is_evaluated, is_read_only_number, is_special};
 
 /// The line may be in this many folders at once; beyond, the walk knows no folder.
@@ -46,6 +47,8 @@ pub(crate) struct Scope {
     pub(crate) arrays: bool,
     /// Whether the path of the folder in which the line starts may hold what a shell reads as a command.
     pub(crate) odd_start: bool,
+    /// What `git branch --show-current` prints, where that is known.
+    branch: Option<String>,
     /// Whether files of the folder may have names that are made to be options.
     pub(crate) distrusts: bool,
     /// A pipeline fails where one of its commands does.
@@ -68,7 +71,8 @@ pub(crate) struct Scope {
 
 impl Scope {
     pub(crate) fn new(names: Names, trust: &Trust) -> Self {
-        Self { distrusts: !trust.repository, odd_start: trust.odd_folder, ..Self::of(names) }
+        let branch = trust.branch.clone();
+        Self { distrusts: !trust.repository, odd_start: trust.odd_folder, branch, ..Self::of(names) }
     }
 
     fn of(names: Names) -> Self {
@@ -80,6 +84,7 @@ impl Scope {
             all_unsure: false,
             arrays: names.arrays,
             odd_start: false,
+            branch: None,
             distrusts: false,
             pipefail: false,
             functions: BTreeSet::new(),
@@ -90,6 +95,15 @@ impl Scope {
             believed: Rc::default(),
             steps: Rc::default(),
         }
+    }
+
+    /// What a substitution prints, where that is known.
+    pub(crate) fn printed(&self, list: &List) -> Option<&str> {
+        const SHOWS: [&str; 3] = ["git", "branch", "--show-current"];
+        let simple = list.only().filter(|simple| simple.assignments.is_empty() && simple.redirections.is_empty())?;
+        let shows = simple.words.len() == SHOWS.len()
+            && simple.words.iter().zip(SHOWS).all(|(word, known)| word.keyword() == Some(known));
+        self.branch.as_deref().filter(|_| shows && self.is_program("git"))
     }
 
     /// The scope of a shell that this one starts: it knows the folder, and may get any value from here.

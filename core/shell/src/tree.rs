@@ -12,6 +12,18 @@ pub(crate) struct List {
     pub(crate) items: Vec<Item>,
 }
 
+impl List {
+    /// The simple command that is all of it.
+    pub(crate) fn only(&self) -> Option<&Simple> {
+        let [Item { pipelines, .. }] = self.items.as_slice() else { return None };
+        let [Pipeline { commands, .. }] = pipelines.as_slice() else { return None };
+        match commands.as_slice() {
+            [Command::Simple(simple)] => Some(simple),
+            _ => None,
+        }
+    }
+}
+
 /// Pipelines joined by `&&` and `||`.
 #[derive(Clone, Debug)]
 pub(crate) struct Item {

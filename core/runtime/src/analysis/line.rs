@@ -12,6 +12,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, ju
 use serde_json::Value;
 
 use super::arguments::makes_folders;
+use super::branch::current;
 use super::descendants::Line;
 use super::own_programs::Place;
 use super::tasks::{self, TaskText};
@@ -21,6 +22,15 @@ use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
 const GREP: &str = "Grep";
+
+/// What prints the branch that a folder is on.
+const SHOWS_BRANCH: &str = "git branch --show-current";
+
+/// Whether the name of a branch is a word, and no option and no sign of a push that forces.
+fn is_plain(name: &str) -> bool {
+    name.starts_with(|sign: char| sign.is_ascii_alphanumeric())
+        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "/._-".contains(sign))
+}
 
 /// What is known of programs, and how far the repository is trusted.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +50,12 @@ impl Shell {
     pub(crate) fn of(settings: &KeptSettings, lost: &BTreeSet<Readers>) -> Self {
         let table =
             if settings.programs.is_empty() { Table::shipped() } else { Table::with(settings.programs.clone()) };
-        let trust =
-            Trust { repository: !settings.distrust_repository, lost: lost.clone(), zsh: runs_zsh(), odd_folder: false };
+        let trust = Trust {
+            repository: !settings.distrust_repository,
+            lost: lost.clone(),
+            zsh: runs_zsh(),
+            ..Trust::default()
+        };
         Self { table, trust, in_part: false, home: None }
     }
 }
@@ -92,6 +106,9 @@ pub(crate) fn read_line(
     }
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
     let mut trust = shell.trust.clone().in_folder(&base.to_string_lossy());
+    if line.contains(SHOWS_BRANCH) {
+        trust.branch = current(&base).filter(|name| is_plain(name));
+    }
     let mut judged = judge(line, &shell.table, trust.clone());
     trust.lost.extend(embedded::any(&judged, &base, root).then_some(Readers::Repository));
     if trust.lost != shell.trust.lost {
