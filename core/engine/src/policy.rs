@@ -214,12 +214,6 @@ impl Skill {
         })
     }
 
-    /// Whether the kernel holds lines in a phase: as it says itself, else as the skill does; `None` leaves it to the project.
-    #[must_use]
-    pub fn confine_in(&self, phase: &Phase) -> Option<Confine> {
-        phase.confine.or(self.confine)
-    }
-
     /// Whether one of its phases runs a skill of this name, at any depth.
     #[must_use]
     pub fn runs(&self, name: &str) -> bool {

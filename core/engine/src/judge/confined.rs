@@ -22,12 +22,17 @@ const OF_THE_NETWORK: [&str; 8] = ["send", "push", "push_tag", "force_push", "pu
 /// What a line of a phase may list of commands that only reads.
 const READING: [&str; 2] = ["does:read", "does:list"];
 
+/// Whether the kernel holds lines in a phase: as it says itself, else as the skill does; `None` leaves it to the project.
+fn confine_in(skill: &Skill, phase: &Phase) -> Option<Confine> {
+    phase.confine.or(skill.confine)
+}
+
 /// Whether calls of a run are held by the kernel in this phase: it only reads, and what breaks that is denied. In a phase
 /// for certain commands, or for the steps of a plan, another command is a mistake that has to be told.
 fn holds(skill: &Skill, run: &Run, phase: &Phase) -> bool {
     let reads = |line: &Matcher| line.commands.iter().all(|command| READING.contains(&command.as_str()));
     let only_reads = phase.steps.is_none() && phase.allowed.iter().all(reads);
-    let is_off = skill.confine_in(phase) == Some(Confine::Off);
+    let is_off = confine_in(skill, phase) == Some(Confine::Off);
     run.mode == Mode::Block
         && !skill.compat
         && only_reads
@@ -51,7 +56,7 @@ pub fn requires_hold(policy: &Policy, state: &State) -> bool {
     state.live_runs().filter(|run| run.mode == Mode::Block).any(|run| {
         let skill = policy.skill_version(&run.skill, &run.version);
         let phase = skill.and_then(|skill| skill.phases.get(skill.phase_index(&run.phase)?));
-        skill.zip(phase).and_then(|(skill, phase)| skill.confine_in(phase)) == Some(Confine::Required)
+        skill.zip(phase).and_then(|(skill, phase)| confine_in(skill, phase)) == Some(Confine::Required)
     })
 }
 
