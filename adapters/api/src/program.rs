@@ -8,7 +8,7 @@ pub struct ClientProgram {
     /// Of a client that starts no guard of its own: the commands that change what it obeys or loads, words separated by
     /// blanks. Such a client may be started otherwise.
     pub changes: &'static [&'static str],
-    /// Whether it starts a guard of its own. Then no line of a session starts it where the kernel does not hold the line.
+    /// Whether it starts a guard of its own. Then no line of a session starts it.
     pub guarded: bool,
     /// The variable in which the client tells the programs that it starts where its own file is; empty if it does not.
     pub file_variable: &'static str,

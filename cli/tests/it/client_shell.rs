@@ -348,6 +348,28 @@ fn the_clients_record_and_links_among_the_dotfiles_stay() {
     assert!(world.home().join(".zshrc").is_symlink() && world.home().join("dot/zshrc").exists(), "{}", told(&output));
 }
 
+/// The hooks of a client that a script of a line starts are held with the line: it is let answer, and makes no call.
+#[test]
+fn a_client_below_a_line_answers_prompts_and_calls_nothing() {
+    let Some(world) = world_of("", BUILD) else { return };
+    let hook = |id: &str, event: &str, fields: &str| {
+        let frame = format!(
+            r#"{{"session_id":"below","cwd":"{}","hook_event_name":"{event}",{fields}}}"#,
+            world.root().display()
+        );
+        world.write(
+            "child.sh",
+            &format!("'{}' hook claude-code <<'END'\n{frame}\nEND\n", env!("CARGO_BIN_EXE_phasegate")),
+        );
+        assert_eq!(asked(&world, id, "sh child.sh"), Reply::Silent);
+        reply(&run(&world, &envelope("sh child.sh")))
+    };
+    assert_eq!(hook("c1", "UserPromptSubmit", r#""prompt":"say hello""#), Reply::Silent);
+    let call = r#""tool_name":"Bash","tool_use_id":"t","tool_input":{"command":"ls"}"#;
+    let Reply::Denied(why) = hook("c2", "PreToolUse", call) else { panic!("not denied") };
+    assert!(why.contains("state-not-saved") && why.contains("Use a subagent"), "{why}");
+}
+
 #[test]
 fn a_skill_or_a_phase_says_whether_lines_are_held() {
     let Some(off) = world_of("", &LOOK.replace("phases:", "confine: off\nphases:")) else { return };

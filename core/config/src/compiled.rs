@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::policy::{Confine, Mode, Policy};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::groups::Groups;
 use crate::mcp::Mcp;
-use phasegate_core::policy::Confine;
 
 /// What a set of configs means.
 #[derive(Clone, Debug, Default, PartialEq)]

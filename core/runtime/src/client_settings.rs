@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::bounds;
 use crate::effects::digest;
 use crate::platforms::PlatformPlaces;
-use crate::repository::folders_above;
+use crate::repository::folders_read;
 use crate::servers;
 
 /// How the names of settings begin among those of servers and of modules.
@@ -19,8 +19,8 @@ pub(crate) const BELOW_ROOT: &str = "./";
 pub(crate) const REPOSITORY: &str = "./.git/config";
 
 /// The settings files that a client which is started in the folder `from` of a project reads there and above it in its
-/// repository, by their names below the root, each with the digest of what a client does not itself change there and what no server's definition is. Where nothing
-/// is left, there is nothing to know; what cannot be read may say anything.
+/// repository, by their names below the root. Each has the digest of what a client does not itself change there and what no
+/// server's definition is. Where nothing is left, there is nothing to know; what cannot be read may say anything.
 pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) -> BTreeMap<String, String> {
     let is_own = |name: &&String| {
         !name.starts_with("~/")
@@ -29,10 +29,9 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) 
             && (name.ends_with(".json") || name.ends_with(".jsonc"))
     };
     let without: Vec<String> = platforms.client_keys.iter().cloned().chain(servers::LISTS.map(str::to_owned)).collect();
-    let above = folders_above(root);
-    let files = up_to_root(from, root)
-        .chain(above.iter().map(std::path::PathBuf::as_path))
-        .flat_map(|folder| platforms.settings.iter().filter(is_own).map(move |name| folder.join(name)));
+    let folders = folders_read(from, root);
+    let files =
+        folders.iter().flat_map(|folder| platforms.settings.iter().filter(is_own).map(move |name| folder.join(name)));
     let known = files.filter(|path| path.symlink_metadata().is_ok()).filter_map(|path| {
         let text = bounds::settings(&path).unwrap_or_default();
         let says = match serde_json::from_str::<Value>(&text) {
@@ -43,11 +42,6 @@ pub(crate) fn definitions(platforms: &PlatformPlaces, root: &Path, from: &Path) 
         says.then(|| (name, digest(text.as_bytes(), &path, Some(Part::Settings), &without)))
     });
     known.collect()
-}
-
-/// The folder `from` and those above it, up to the project's root.
-pub(crate) fn up_to_root<'a>(from: &'a Path, root: &'a Path) -> impl Iterator<Item = &'a Path> + Clone {
-    from.ancestors().take_while(move |folder| folder.starts_with(root) && *folder != root).chain([root])
 }
 
 /// The file that a name stands for: its path below the project's root, or with `~/` before it.

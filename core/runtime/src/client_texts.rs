@@ -13,10 +13,10 @@ use phasegate_store::digest::sha256_hex;
 use phasegate_store::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
-use crate::client_settings::{BELOW_ROOT, REPOSITORY, up_to_root};
+use crate::client_settings::{BELOW_ROOT, REPOSITORY};
 use crate::modules::files;
 use crate::platforms::PlatformPlaces;
-use crate::repository::{folders_above, git_folder};
+use crate::repository::{folders_read, git_folder};
 
 /// The text of a skill, in its folder.
 const SKILL_FILE: &str = "SKILL.md";
@@ -85,7 +85,8 @@ impl<'a> Search<'a> {
         Self { platforms, home, root, from, others }
     }
 
-    /// The texts that say more than a client only shows or asks the guard about, by their names, each with the digest of that. A place with too many texts is one of them.
+    /// The texts that say more than a client only shows or asks the guard about, by their names, each with the digest of that.
+    /// A place with too many texts is one of them.
     pub(crate) fn definitions(&self, wanted: &dyn Fn(Kind) -> bool) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         for place in self.places().into_iter().filter(|place| wanted(place.kind)) {
@@ -143,11 +144,8 @@ impl<'a> Search<'a> {
     }
 
     fn places(&self) -> Vec<Place> {
-        let above = folders_above(self.root);
-        let folders: BTreeSet<&Path> = up_to_root(self.from, self.root)
-            .chain(above.iter().map(PathBuf::as_path))
-            .chain(self.others.iter().map(PathBuf::as_path))
-            .collect();
+        let folders: BTreeSet<PathBuf> =
+            folders_read(self.from, self.root).into_iter().chain(self.others.iter().cloned()).collect();
         let own = |folder: &Path, name: &str, kind| {
             let path = folder.join(name);
             let below = path.strip_prefix(self.root).unwrap_or(&path).display().to_string();

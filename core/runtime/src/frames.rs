@@ -208,7 +208,7 @@ impl Runtime {
     }
 
     /// What comes of a frame that cannot be recorded. A client that a line of another session starts is held with the line, and
-    /// cannot write to the guard: it may talk, and calls nothing.
+    /// cannot write to the guard: it may answer prompts, and calls nothing.
     fn in_a_line(&self, adapter: &dyn Adapter, message: &Message, refusal: Refusal) -> FrameOutcomes {
         if refusal.problem.code != Code::StateNotSaved || !is_read_only(&self.locations.state) {
             return Err(refusal);
@@ -218,8 +218,9 @@ impl Runtime {
         if decoded.is_ok_and(|decoded| !decoded.events.iter().any(is_call)) {
             return Ok(Some(Vec::new()));
         }
-        let message = "a client that a line of a session starts calls no tool: the guard's state is read-only there";
-        let remedy = "use a subagent of the session, or ask the user to start the client in a terminal";
+        let message =
+            "the guard's state is read-only here, as for a client that a line of a session starts: it calls no tool";
+        let remedy = "use a subagent of the session, or ask the user to start the client in a terminal, with a state that it can write";
         Err(Refusal { problem: Problem::new(Code::StateNotSaved, message).with_remedy(remedy), ..refusal })
     }
 

@@ -11,9 +11,9 @@ use phasegate_store::fingerprint;
 use serde_json::Value;
 
 use crate::bounds::{self, MAX_FILE_BYTES, MAX_SETTINGS_BYTES};
-use crate::client_settings::up_to_root;
 use crate::platforms::{Loader, PlatformPlaces};
 use crate::protected::protected_path::expanded;
+use crate::repository::folders_read;
 
 /// How many files and folders below one place are looked at, the shallow ones first.
 const MAX_ENTRIES: usize = 20_000;
@@ -75,10 +75,10 @@ impl Search<'_> {
         let machine = installer.places().settings_files(Path::new(""), Path::new(""));
         let machine: Vec<&Path> =
             machine.iter().filter(|path| path.is_absolute()).filter_map(|path| path.parent()).collect();
-        let in_project = || up_to_root(self.from, self.root);
+        let read = folders_read(self.from, self.root);
         let roots = table.roots.iter().flat_map(|name| match name.strip_prefix("~/") {
             Some(below) => vec![self.home.join(below)],
-            None => in_project().map(|at| at.join(name)).collect(),
+            None => read.iter().map(|at| at.join(name)).collect(),
         });
         let texts = settings.iter().filter_map(|path| Some((path, bounds::settings(path).ok()?)));
         let named = texts.flat_map(|(path, text)| installer.loads_from(path, &text)).flat_map(|one| expanded(&one));

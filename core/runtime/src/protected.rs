@@ -25,7 +25,7 @@ use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::paths::Links;
 use crate::platforms::{Client, PlatformPlaces};
 use crate::project::{Project, every_project};
-use crate::repository::folders_above;
+use crate::repository::{folders_above, folders_read};
 
 /// The variables that name folders of the guard.
 const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
@@ -94,11 +94,9 @@ impl<'a> Protected<'a> {
             if place.open { place.expanded() } else { vec![place.clone()] }
         };
         let root = self.root.as_deref();
-        let below =
-            start.ancestors().take_while(|folder| root.is_some_and(|root| folder.starts_with(root) && *folder != root));
-        let above = root.map(folders_above).unwrap_or_default();
-        let both = below.chain(above.iter().map(PathBuf::as_path));
-        let nested: Vec<_> = both.flat_map(|folder| Places::of_project(self.sources, folder, &self.links)).collect();
+        let read = root.map(|root| folders_read(start, root)).unwrap_or_default();
+        let others = read.iter().filter(|folder| Some(folder.as_path()) != root);
+        let nested: Vec<_> = others.flat_map(|folder| Places::of_project(self.sources, folder, &self.links)).collect();
         self.places.paths.iter().chain(&nested).filter(counts).flat_map(one).collect()
     }
 

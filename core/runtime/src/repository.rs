@@ -4,6 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::bounds::{self, MAX_FILE_BYTES, MAX_SETTINGS_BYTES};
 
+/// The folders in which a client that is started in the folder `from` of a project finds what it obeys: from there up to the
+/// project's root, and above it.
+pub(crate) fn folders_read(from: &Path, root: &Path) -> Vec<PathBuf> {
+    let below = from.ancestors().take_while(|folder| folder.starts_with(root) && *folder != root);
+    below.chain([root]).map(Path::to_path_buf).chain(folders_above(root)).collect()
+}
+
 /// The folders above a project's root, up to that of its repository; of another checkout of one, also the main one.
 pub(crate) fn folders_above(root: &Path) -> Vec<PathBuf> {
     let Some(top) = root.ancestors().find(|folder| folder.join(".git").exists()) else { return Vec::new() };

@@ -39,7 +39,9 @@ impl Scratch {
         fs::rename(&named, &real).map_err(|error| Failure::file(&real, error))?;
         let own = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
         let [own, real, log] = [&own, &real, &self.path("frames.jsonl")].map(|path| path.display().to_string());
-        write(&named, &format!("#!/bin/sh\nexec '{own}' record-tee '{real}' '{log}' \"$@\"\n"))?;
+        // As the client's shell it runs lines in which the guard is called again.
+        let shell = format!("[ \"$1\" = client-shell ] && exec '{real}' \"$@\"");
+        write(&named, &format!("#!/bin/sh\n{shell}\nexec '{own}' record-tee '{real}' '{log}' \"$@\"\n"))?;
         fs::set_permissions(&named, fs::Permissions::from_mode(0o755)).map_err(|error| Failure::file(&named, error))
     }
 

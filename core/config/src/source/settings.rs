@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use phasegate_core::policy::Confine;
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
@@ -12,7 +13,6 @@ use super::matcher::MatcherSource;
 use super::mcp::McpSource;
 use super::rules::RulesSource;
 use super::safety::SafetySource;
-use phasegate_core::policy::Confine;
 
 /// Settings for every skill, and the shipped skills to use.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

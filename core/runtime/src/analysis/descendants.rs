@@ -164,7 +164,7 @@ impl<'a> Line<'a> {
             };
             let name = text.rsplit('/').next().unwrap_or_default();
             let below = format!("{}/{name}", path.written.trim_end_matches('/'));
-            if whole && (self.is_taken_whole(&text)) {
+            if whole && self.is_taken_whole(&text) {
                 // Its content comes to lie there, or it does.
                 found.extend([path.written.as_str(), &below].iter().flat_map(|to| self.moved(&text, to, path)));
                 continue;

@@ -1,13 +1,12 @@
 //! Prompts that the client may have made itself: one of a scheduled task looks like a person's.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use phasegate_core::{Event, EventKind};
 
 use super::Driver;
 use crate::bounds;
-use crate::client_settings::up_to_root;
-use crate::repository::folders_above;
+use crate::repository::folders_read;
 
 impl Driver<'_> {
     /// Takes a command for one that no person typed where the client may have made the prompt of it: a file that it takes
@@ -17,16 +16,14 @@ impl Driver<'_> {
         if *interactive == Some(false) || !text.trim_start().starts_with('/') {
             return;
         }
-        let root = &self.project.root;
-        let folders = || up_to_root(&self.start, root).map(Path::to_path_buf).chain(folders_above(root));
-        let files = self.runtime.platforms.places().prompt_files.iter();
-        let speaks = |path: PathBuf| match bounds::settings(&path) {
+        let folders = folders_read(&self.start, &self.project.root);
+        let names = &self.runtime.platforms.places().prompt_files;
+        let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+        let speaks = |path: &PathBuf| match bounds::settings(path) {
             Ok(text) => text.to_ascii_lowercase().contains("phasegate") || text.contains("\\u"),
             Err(_) => path.symlink_metadata().is_ok(),
         };
-        let file =
-            files.flat_map(|name| folders().map(move |folder| folder.join(name))).find(|path| speaks(path.clone()));
-        if let Some(file) = file {
+        if let Some(file) = files.find(speaks) {
             *interactive = Some(false);
             self.add_notice(&format!(
                 "phasegate: a task in `{}` may have given this command, so it does not count as yours: give it in a terminal.",
