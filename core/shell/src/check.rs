@@ -12,7 +12,7 @@ mod git_dir;
 mod network;
 mod package;
 pub(crate) mod program_text;
-mod other_folder;
+pub(crate) mod other_folder;
 mod output;
 mod pager;
 mod sed;

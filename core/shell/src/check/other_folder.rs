@@ -20,9 +20,9 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     walk.spend(command.args.len().saturating_mul(WORD_STEPS), command.span);
     let (before, values) = at_values(command.args);
     let mut fields: Vec<Field> = before.iter().map(without_marks).collect();
-    let texts: Vec<Option<Script>> = before.iter().map(line).collect();
+    let texts: Vec<Option<Script>> = command.args.iter().filter(|word| !is_mark(word)).map(line).collect();
     if !values.is_empty() && fields.as_slice() == before {
-        let named = values.iter().filter(|value| !value.start().starts_with(":::"));
+        let named = values.iter().filter(|value| !is_mark(value));
         let in_files = values.iter().any(|value| value.start().starts_with("::::"));
         fields.extend(if in_files { vec![Field::any(command.span)] } else { named.cloned().collect() });
     }
@@ -49,9 +49,23 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     worst
 }
 
+/// The lines among the words of a program that nobody can see into: it may run them.
+pub(crate) fn texts(walk: &mut Walk<'_>, args: &[Field]) {
+    for text in args.iter().filter_map(line) {
+        let program = text.text.split_ascii_whitespace().next().unwrap_or_default();
+        if !walk.is_stopped() && walk.knows(&Field::text(program, text.span)) {
+            walk.said_line(&text);
+        }
+    }
+}
+
+fn is_mark(field: &Field) -> bool {
+    field.start().starts_with(":::")
+}
+
 /// The words before `:::`, and the values after it.
 fn at_values(fields: &[Field]) -> (&[Field], &[Field]) {
-    let at = fields.iter().position(|field| field.start().starts_with(":::")).unwrap_or(fields.len());
+    let at = fields.iter().position(is_mark).unwrap_or(fields.len());
     fields.split_at(at)
 }
 

@@ -7,7 +7,7 @@ use phasegate_core::analysis::{Access, Verdict};
 
 use crate::arguments::{Given, Scan, lists, same, scan};
 use crate::check::command::Command;
-use crate::check::{self, find, git, program_text, tar};
+use crate::check::{self, find, git, other_folder, program_text, tar};
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
 use crate::judge::named::{is_editor, reads_code};
@@ -242,6 +242,9 @@ impl Walk<'_> {
         // Of a program that nobody can see into, that alone is in doubt.
         self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
         self.besides |= verdict >= Verdict::Write && rule.elsewhere;
+        if verdict >= Verdict::Execute && name != "git" {
+            other_folder::texts(self, rest);
+        }
         let word = command.known().unwrap_or_default();
         Finding::new(verdict, format!("`{name} {word}` is not known to only read"), command.span)
     }

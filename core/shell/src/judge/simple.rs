@@ -4,6 +4,7 @@ use phasegate_core::analysis::Word as EngineWord;
 use phasegate_core::analysis::{SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
+use crate::check::other_folder;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::judge::registered::Ruled;
@@ -172,6 +173,7 @@ impl Walk<'_> {
             };
         }
         let Some(bare) = bare_name(name) else {
+            other_folder::texts(self, args);
             return Finding::new(
                 Verdict::Execute,
                 format!("`{name}` is a program outside the system's folders"),
@@ -182,6 +184,7 @@ impl Walk<'_> {
         let rule = self.rule(bare);
         if registered.is_none() && rule.is_none() {
             self.unheard = true;
+            other_folder::texts(self, args);
             return Finding::new(Verdict::Unknown, self.not_known(bare, args), first.span);
         }
         self.say(bare, args);
