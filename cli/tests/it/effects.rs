@@ -26,9 +26,13 @@ const BEFORE: &str = "value = 1\n";
 
 /// A project in whose first phase code is forbidden, with a session that was told so.
 fn world(mode: &str) -> World {
+    world_of(mode, "red", SKILL)
+}
+
+fn world_of(mode: &str, name: &str, skill: &str) -> World {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", &format!("mode: {mode}\n"));
-    world.write(".phasegate/skills/red.yaml", SKILL);
+    world.write(&format!(".phasegate/skills/{name}.yaml"), skill);
     world.write("src/a.py", BEFORE);
     world.write("src/deep/b.py", "b = 1\n");
     world.write("tests/a.py", "\n");
@@ -252,6 +256,36 @@ fn a_phase_that_allows_it_is_told_nothing() {
     assert!(!told(&world.ok("s", "t2", "Edit", edit)).contains("changed"));
     assert!(!tool(&world, "t3", "printf x > src/a.py").contains("changed"));
     assert!(!is_stopped(&world, "t4"));
+}
+
+/// A skill that waits for a call that adds code, and asks for a test first.
+const WAITING: &str = r#"
+skill: waiting
+start: [{before: {writes: "src/**", adds: code, except: [{command: format *}]}}]
+phases:
+  test:
+    allowed: [{command: "*"}, {writes: "tests/**"}]
+    forbidden: [{writes: "src/**", adds: code, except: [{command: format *}]}]
+    done_when: {ok: {writes: "tests/**"}}
+  write:
+    allowed: [{command: "*"}, {writes: "{src,tests}/**"}]
+"#;
+
+#[test]
+fn a_program_that_adds_code_begins_the_skill_that_waits_for_that() {
+    let world = world_of("block", "waiting", WAITING);
+    assert_eq!(tool(&world, "t1", "printf x > notes.md"), "");
+    assert_eq!(tool(&world, "t2", "printf '# why\\nvalue = 1\\n' > src/a.py; rm src/deep/b.py"), "", "it adds none");
+    assert!(world.run(&["status"], 0).contains("no skill is active"));
+    let said = tool(&world, "t3", "printf 'value = 3\\n' > src/a.py");
+    assert!(said.contains("`./tool` (t3) changed `src/a.py`, which the \"test\" phase of waiting forbids"), "{said}");
+    assert!(is_stopped(&world, "t4"));
+    assert!(!world.run(&["status"], 0).contains("no skill is active"));
+    world.run(&["restore"], 0);
+    assert!(!is_stopped(&world, "t5"));
+    denied(&world.call("s", "t6", "Write", json!({"file_path": "src/b.py", "content": "b = 1\n"})), "not-done");
+    // What began it is in the record, which is decided again to the same.
+    world.run(&["audit", "verify"], 0);
 }
 
 #[test]

@@ -1,10 +1,13 @@
-//! What a call did to files, seen after it: whether a live run forbids it that (rules 4.11).
+//! What a call did to files, seen after it: whether a live run forbids it that, and whether a run begins by it (rules 4.11).
 
+use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::analysis::Access;
+use crate::analysis::{Access, NewContent, PathUse};
 use crate::builtin_tools::is_builtin;
 use crate::call::agent_kind;
+use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::Event;
 use crate::fact::Facts;
@@ -15,6 +18,7 @@ use crate::matcher::{Matcher, ToolPattern};
 use crate::policy::{Policy, Skill};
 use crate::redacted::Fit;
 use crate::run_verdict::verdicts;
+use crate::start;
 use crate::state::{Run, State};
 use crate::tool::BASH;
 use crate::tree;
@@ -28,9 +32,17 @@ pub struct Forbids {
     pub sure: bool,
 }
 
-/// The strictest live run that forbids the call of a `tool_call` event to change the file at this path of the project.
+/// The change of a file as a call's analysis would have named it. `adds_none`: it has no line of code that the file had not
+/// before, in that order.
 #[must_use]
-pub fn forbids_change(policy: &Policy, state: &State, event: &Event, path: &str) -> Option<Forbids> {
+pub fn change_of(path: &str, adds_none: bool) -> PathUse {
+    let becomes = adds_none.then(|| Box::new(NewContent { sha256: String::new(), made_from: None, adds_none }));
+    PathUse { resolved: Some(path.into()), becomes, ..PathUse::new(path.into(), Access::Write) }
+}
+
+/// The strictest live run that forbids the call of a `tool_call` event the change of a file.
+#[must_use]
+pub fn forbids_change(policy: &Policy, state: &State, event: &Event, change: &PathUse) -> Option<Forbids> {
     let call = event.call()?;
     let kind = agent_kind(state, event);
     let caller = Caller { agent: event.subagent(), kind: &kind };
@@ -44,7 +56,7 @@ pub fn forbids_change(policy: &Policy, state: &State, event: &Event, path: &str)
         let skill = policy.skill_version(&run.skill, &run.version)?;
         // No fact is known here: what was seen of an `until` counts.
         let own = SkillCall::new(skill, &call, caller.in_run(skill, run)).lifting(&mut world, run, true);
-        let fit = own.forbids_change(run, path);
+        let fit = own.forbids_change(run, change);
         let by = || ForbiddingPhase {
             run: run.id.clone(),
             skill: run.skill.clone(),
@@ -57,27 +69,49 @@ pub fn forbids_change(policy: &Policy, state: &State, event: &Event, path: &str)
     forbids.max_by_key(|forbids| (forbids.sure, forbids.by.mode))
 }
 
+/// Whether a skill waits for a call that changes the file as the call of a `tool_call` event did.
+#[must_use]
+pub fn begins_by_change(policy: &Policy, state: &State, event: &Event, change: &PathUse) -> bool {
+    let Some(call) = event.call() else { return false };
+    let kind = agent_kind(state, event);
+    let caller = Caller { agent: event.subagent(), kind: &kind };
+    start::waiting(policy, state).any(|skill| {
+        let own = SkillCall::new(skill, &call, caller);
+        skill.begins_before().any(|line| own.begins_by_change(line, change))
+    })
+}
+
+/// The state in which the event is answered: with the runs that begin by what it says to have changed.
+#[must_use]
+pub fn with_begun(policy: &Policy, state: &State, event: &Event) -> State {
+    let facts = Facts::default();
+    let mut draft = Draft::new(state);
+    start::by_event(&mut World::new(&facts), policy, &mut draft, event);
+    draft.into_parts().state
+}
+
 /// Whether the run of a change that was forbidden is live, and in a phase that names the file.
 #[must_use]
 pub fn still_forbids(policy: &Policy, state: &State, by: &ForbiddingPhase, path: &str) -> bool {
     let run = state.live_runs().find(|run| run.id == by.run && run.skill == by.skill && run.version == by.version);
     run.is_some_and(|run| {
         let skill = policy.skill_version(&run.skill, &run.version);
-        skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| names(line, path)))
+        skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| line.names_written(path)))
     })
 }
 
-/// The paths that the skills of the live runs forbid programs to write, in any of their phases.
+/// The paths that are watched while a program runs: those that the skills of the live runs forbid programs to write, in any of
+/// their phases, and those for whose change a skill waits.
 #[must_use]
-pub fn forbidden_paths(policy: &Policy, state: &State) -> Vec<Glob> {
+pub fn watched_paths(policy: &Policy, state: &State) -> Vec<Glob> {
+    let live = state.live_runs().filter_map(|run| policy.skill_version(&run.skill, &run.version));
+    let forbidden = live.flat_map(|skill| lines(skill, None));
+    let awaited = start::waiting(policy, state).flat_map(Skill::begins_before).filter(|line| is_of_programs(line));
     let mut found: Vec<Glob> = Vec::new();
-    for run in state.live_runs() {
-        let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
-        for line in lines(skill, None) {
-            let written = line.paths.iter().filter(|test| test.access == Access::Write).map(|test| &test.pattern);
-            let new: Vec<Glob> = written.filter(|glob| !found.contains(glob)).cloned().collect();
-            found.extend(new);
-        }
+    for line in forbidden.chain(awaited) {
+        let written = line.paths.iter().filter(|test| test.access == Access::Write).map(|test| &test.pattern);
+        let new: Vec<Glob> = written.filter(|glob| !found.contains(glob)).cloned().collect();
+        found.extend(new);
     }
     found.sort_by(|one, other| str::cmp(one, other));
     found
@@ -93,8 +127,4 @@ fn lines<'s>(skill: &'s Skill, phase: Option<&'s str>) -> impl Iterator<Item = &
 /// Whether the line may mean a call that runs a program.
 fn is_of_programs(line: &Matcher) -> bool {
     !matches!(&line.tool, ToolPattern::Exact(name) if name != BASH && is_builtin(name))
-}
-
-fn names(line: &Matcher, path: &str) -> bool {
-    line.paths.iter().any(|test| test.access == Access::Write && test.pattern.fits(path))
 }

@@ -37,6 +37,8 @@ pub struct Event {
     pub agent: Option<Agent>,
     /// What the server that holds the guard states of a call.
     pub stated: Option<Box<Stated>>,
+    /// The files that programs of earlier calls changed, and before whose change a skill would have begun: it begins now.
+    pub changed: Vec<String>,
     /// What happened, or is about to, with what belongs to it.
     pub kind: EventKind,
 }
@@ -271,7 +273,7 @@ pub enum EventKind {
     },
 }
 
-const ENVELOPE: [&str; 7] = ["session", "time", "cwd", "principal", "permission_mode", "agent", "stated"];
+const ENVELOPE: [&str; 8] = ["session", "time", "cwd", "principal", "permission_mode", "agent", "stated", "changed"];
 
 impl Event {
     /// An event of `kind` by the main agent of `session`, with nothing else known.
@@ -285,6 +287,7 @@ impl Event {
             permission_mode: None,
             agent: None,
             stated: None,
+            changed: Vec::new(),
             kind,
         }
     }
@@ -388,6 +391,7 @@ impl Event {
             permission_mode: head.permission_mode,
             agent: head.agent,
             stated: head.stated,
+            changed: head.changed,
             kind,
         })
     }
@@ -403,6 +407,7 @@ impl Event {
             permission_mode: self.permission_mode.clone(),
             agent: self.agent.clone(),
             stated: self.stated.clone(),
+            changed: self.changed.clone(),
         };
         let (Ok(Value::Object(head)), Ok(Value::Object(mut fields))) =
             (serde_json::to_value(head), serde_json::to_value(&self.kind))
@@ -436,6 +441,8 @@ struct Envelope {
     agent: Option<Agent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stated: Option<Box<Stated>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<String>,
 }
 
 impl EventKind {

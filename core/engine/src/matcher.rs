@@ -181,6 +181,11 @@ impl Matcher {
         }
     }
 
+    /// Whether it names the file as one that is written.
+    pub(crate) fn names_written(&self, path: &str) -> bool {
+        self.paths.iter().any(|test| test.access == Access::Write && test.pattern.fits(path))
+    }
+
     /// Whether it asks what code a call adds.
     pub(crate) fn asks_for_code(&self) -> bool {
         self.paths.iter().any(|test| test.adds) || self.except.iter().any(Self::asks_for_code)

@@ -225,11 +225,14 @@ impl Skill {
         conditions.any(Condition::asks_what_was_written) || self.children.iter().any(Self::asks_what_was_written)
     }
 
+    /// The calls before which a run of it begins.
+    pub(crate) fn begins_before(&self) -> impl Iterator<Item = &Matcher> {
+        self.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None })
+    }
+
     fn asks_for_code(&self) -> bool {
-        let before =
-            self.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
         let of_phases = self.phases.iter().flat_map(|phase| phase.allowed.iter().chain(&phase.forbidden));
-        before.chain(&self.global_forbidden).chain(of_phases).any(Matcher::asks_for_code)
+        self.begins_before().chain(&self.global_forbidden).chain(of_phases).any(Matcher::asks_for_code)
             || self.children.iter().any(Self::asks_for_code)
     }
 

@@ -11,7 +11,7 @@ use crate::facts_of_parts;
 use crate::judge::Caller;
 use crate::matcher::Matcher;
 use crate::parts::of as parts_of;
-use crate::policy::{Policy, Skill, Start};
+use crate::policy::{Policy, Skill};
 use crate::redacted::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
 use crate::rule_request::{OfState, RuleCall};
 use crate::rules_seen::RulesSeen;
@@ -86,9 +86,8 @@ fn overlap(one: &str, other: &str) -> bool {
 
 /// Calls `visit` with every matcher of a skill.
 fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
-    let before =
-        skill.start.iter().filter_map(|start| if let Start::Before(matcher) = start { Some(matcher) } else { None });
-    let lists = skill.tools.iter().map(|note| &note.matcher).chain(&skill.global_forbidden).chain(before);
+    let lists =
+        skill.tools.iter().map(|note| &note.matcher).chain(&skill.global_forbidden).chain(skill.begins_before());
     let lists = lists.chain(skill.unlisted_lines.iter().map(|line| &line.matcher));
     lists.for_each(|matcher| matcher.each(visit));
     for phase in &skill.phases {

@@ -35,9 +35,10 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
     for skill in &policy.skills {
         let over = is_over_for_good(draft.state(), skill);
         let counts = |start: &&Start| !over || matches!(start, Start::Prompt(_) | Start::PermissionMode(_));
-        let mut reasons = skill.start.iter().filter(counts).filter(|start| is_asked(start, skill, draft, event));
+        let mut reasons =
+            skill.start.iter().filter(counts).filter(|start| is_asked(start, skill, policy, draft, event));
         match (reasons.next(), live(draft.state(), skill)) {
-            (Some(reason), None) => begin(draft, skill, reason, By::Platform),
+            (Some(reason), None) => begin(draft, skill, reason, By::Platform, false),
             (Some(Start::Prompt(_)), Some(run)) => draft.note_under_way(&run),
             (_, _) => {}
         }
@@ -68,7 +69,7 @@ fn over(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
     }
 }
 
-fn is_asked(start: &Start, skill: &Skill, draft: &Draft, event: &Event) -> bool {
+fn is_asked(start: &Start, skill: &Skill, policy: &Policy, draft: &Draft, event: &Event) -> bool {
     let (state, changed) = (draft.state(), new_mode(draft));
     match (start, &event.kind) {
         (Start::Session, EventKind::SessionStart { source, .. }) if *source != SessionSource::Compact => true,
@@ -82,8 +83,23 @@ fn is_asked(start: &Start, skill: &Skill, draft: &Draft, event: &Event) -> bool 
         }
         // A run that a person ended does not begin again while the mode goes on.
         (Start::PermissionMode(mode), _) => changed == Some(mode) || goes_on(start, mode, skill, draft, event),
-        (Start::Invocation | Start::Before(_) | Start::Prompt(_), _) => false,
+        (Start::Before(line), _) => {
+            let named = || event.changed.iter().any(|path| line.names_written(path));
+            skill.inputs.is_empty() && named() && !reach::is_part(policy, state, &skill.name)
+        }
+        (Start::Invocation | Start::Prompt(_), _) => false,
     }
+}
+
+/// The skills that wait for a call: a call of this kind begins a run of them.
+pub(crate) fn waiting<'p>(policy: &'p Policy, state: &'p State) -> impl Iterator<Item = &'p Skill> {
+    policy.skills.iter().filter(|skill| {
+        skill.begins_before().next().is_some()
+            && skill.inputs.is_empty()
+            && !is_over_for_good(state, skill)
+            && live(state, skill).is_none()
+            && !reach::is_part(policy, state, &skill.name)
+    })
 }
 
 /// Whether the main agent still works in a permission mode, and the run that the mode began came to its end by itself.
@@ -143,7 +159,7 @@ pub(crate) fn by_call(
 ) -> bool {
     let mut began = false;
     for skill in &policy.skills {
-        let before = skill.start.iter().any(|start| matches!(start, Start::Before(_)));
+        let before = skill.begins_before().next().is_some();
         // Nothing gives the values of inputs; `unbegun` is the answer to such a call.
         if !before || !skill.inputs.is_empty() || is_over_for_good(draft.state(), skill) {
             continue;
@@ -162,7 +178,7 @@ pub(crate) fn by_call(
         if let Some(id) = live {
             activation::end(draft, &id, Status::Finished, By::Agent);
         }
-        begin(draft, skill, reason, By::Agent);
+        begin(draft, skill, reason, By::Agent, true);
         began = true;
     }
     began
@@ -172,7 +188,7 @@ pub(crate) fn by_call(
 pub(crate) fn unbegun<'p>(policy: &'p Policy, state: &State, call: &Call, caller: Caller<'_>) -> Option<&'p Skill> {
     let asks = |skill: &Skill| {
         let seen = SkillCall::new(skill, call, caller);
-        skill.start.iter().any(|start| matches!(start, Start::Before(matcher) if seen.begins(matcher)))
+        skill.begins_before().any(|line| seen.begins(line))
     };
     let mut waiting = policy.skills.iter().filter(|skill| !skill.inputs.is_empty() && skill.starts_by_itself());
     waiting.find(|skill| asks(skill) && live(state, skill).is_none() && !reach::is_part(policy, state, &skill.name))
@@ -189,8 +205,8 @@ fn live(state: &State, skill: &Skill) -> Option<String> {
     roots.next().map(|run| run.id.clone())
 }
 
-fn begin(draft: &mut Draft, skill: &Skill, reason: &Start, by: By) {
-    let tentative = matches!(reason, Start::Before(_));
+/// `tentative`: a call asks for it that may still be denied.
+fn begin(draft: &mut Draft, skill: &Skill, reason: &Start, by: By, tentative: bool) {
     activation::begin(
         draft,
         skill,

@@ -9,7 +9,7 @@ mod embedded;
 mod client_names;
 mod client_files;
 mod clients;
-mod added_code;
+pub(crate) mod added_code;
 pub(crate) mod new_content;
 mod matched;
 mod may_run;

@@ -10,7 +10,7 @@ const SLASHES: [&str; 16] =
 
 /// Whether every line of code of the new text stood in the old one, in the same order. What cannot be told from code counts as
 /// code, and each line that begins or ends a comment or a text has to stay: without it, others mean something else.
-pub(super) fn none(path: &str, before: &str, after: &str) -> bool {
+pub(crate) fn none(path: &str, before: &str, after: &str) -> bool {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
     let comment = match end.as_str() {
         end if HASH.contains(&end) => Some("#"),

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::InstallScope;
 use phasegate_core::analysis::Part;
 use phasegate_core::builtin_tools::builtin_labels;
-use phasegate_core::effects::{forbidden_paths, still_forbids};
+use phasegate_core::effects::{change_of, still_forbids, watched_paths, with_begun};
 use phasegate_core::forbidden_change::{ForbiddenChange, ForbiddingPhase};
 use phasegate_core::policy::Mode;
 use phasegate_core::tool::only_reads;
-use phasegate_core::{Effect, Event, EventKind, Outcome};
+use phasegate_core::{Effect, Event, EventKind, Outcome, State};
 use serde_json::Value;
 
 use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
+use crate::analysis::added_code;
 use crate::effects::copies::Copies;
 use crate::effects::directory_snapshot::{self, Watching};
 use crate::effects::look::{Ground, Seen};
@@ -50,8 +51,9 @@ impl Driver<'_> {
     }
 
     /// Looks at what changed since the last look, before the event is decided, and notes whose doing it is.
-    pub(super) fn look_at_effects(&mut self, event: &Event) {
+    pub(super) fn look_at_effects(&mut self, event: &mut Event) {
         self.watched = None;
+        event.changed = Vec::new();
         if !self.looks_at_effects() || !is_due(event) {
             return;
         }
@@ -78,7 +80,7 @@ impl Driver<'_> {
     fn note_lost(&mut self, event: &Event, path: PathBuf) {
         let suspects = Suspects::of(self, event, None);
         let lost = Seen::lost(path);
-        match self.judge_effect(&suspects, &lost) {
+        match self.judge_effect(&suspects, &self.state, &lost, false) {
             Found::Violation(violation) => self.add_violations(vec![*violation]),
             Found::Told(text) => self.tell_all(vec![text]),
             Found::Fine => {}
@@ -105,11 +107,24 @@ impl Driver<'_> {
         }
     }
 
-    fn note_effects(&mut self, event: &Event, manifest: &mut Manifest, seen: Vec<Seen>, copies: &mut Copies) {
+    fn note_effects(&mut self, event: &mut Event, manifest: &mut Manifest, seen: Vec<Seen>, copies: &mut Copies) {
         let suspects = Suspects::of(self, event, manifest.background.as_ref());
+        let seen: Vec<_> = seen.into_iter().map(|one| (self.adds_none(manifest, copies, &one), one)).collect();
+        let begins = |(adds_none, one): &(bool, Seen)| {
+            let path = display(&self.project.root, &one.path)?;
+            let begins = one.part.is_none() && suspects.begin(self, &path, &change_of(&path, *adds_none));
+            begins.then_some(path)
+        };
+        event.changed = seen.iter().filter_map(begins).collect();
+        // The runs that begin now forbid what would have been denied, had the call said it.
+        let state = if event.changed.is_empty() {
+            self.state.clone()
+        } else {
+            with_begun(&self.loaded.own.policy, &self.state, event)
+        };
         let (mut told, mut violations) = (Vec::new(), Vec::new());
-        for one in &seen {
-            match self.judge_effect(&suspects, one) {
+        for (adds_none, one) in &seen {
+            match self.judge_effect(&suspects, &state, one, *adds_none) {
                 Found::Fine => manifest.settle(one, copies),
                 Found::Told(text) => {
                     told.push(text);
@@ -172,11 +187,29 @@ impl Driver<'_> {
         self.loaded.shared.change(ProjectChange::Violations(all));
     }
 
-    /// Whose doing a change is, and whether it might be.
-    fn judge_effect(&self, suspects: &Suspects, seen: &Seen) -> Found {
+    /// Whether a file has no line of code that it had not before, as far as a copy tells.
+    fn adds_none(&self, manifest: &Manifest, copies: &Copies, seen: &Seen) -> bool {
+        if seen.after.is_none() {
+            return true;
+        }
+        if seen.part.is_some() || !self.loaded.own.policy.asks_for_code() {
+            return false;
+        }
+        let copied = manifest.file(&seen.path).and_then(|(_, file)| copies.get(file.copied?).ok());
+        let before = copied.filter(|bytes| Some(content::digest(bytes, &seen.path, None, &[])) == seen.before);
+        let texts = before
+            .as_deref()
+            .zip(seen.bytes.as_deref())
+            .map(|(before, after)| Some((std::str::from_utf8(before).ok()?, std::str::from_utf8(after).ok()?)));
+        let path = seen.path.to_string_lossy();
+        texts.flatten().is_some_and(|(before, after)| added_code::none(&path, before, after))
+    }
+
+    /// Whose doing a change is, and whether it might be, with the runs of `state`.
+    fn judge_effect(&self, suspects: &Suspects, state: &State, seen: &Seen, adds_none: bool) -> Found {
         let path = display(&self.project.root, &seen.path).unwrap_or_default();
         let blame = match seen.part {
-            None => suspects.blame(self, &path),
+            None => suspects.blame(self, state, &path, &change_of(&path, adds_none)),
             Some(Part::Policy | Part::Skill) if suspects.act() => Blame::Accepted,
             Some(Part::Policy | Part::Skill) => Blame::Nobody,
             // A client that is started there may be without the guard, or with another one; a clone brings such files, too.
@@ -296,7 +329,7 @@ impl Driver<'_> {
             return watching;
         }
         let state = outcome.state_after(&self.state);
-        let globs = forbidden_paths(&self.loaded.own.policy, &state);
+        let globs = watched_paths(&self.loaded.own.policy, &state);
         let globs: Vec<String> = globs.into_iter().map(String::from).collect();
         let mut watching = match watching {
             Some(watching) if watching.manifest.globs == globs => watching,

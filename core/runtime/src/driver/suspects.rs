@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use phasegate_core::analysis::CallAnalysis;
-use phasegate_core::effects::{Forbids, forbids_change};
+use phasegate_core::analysis::{CallAnalysis, PathUse};
+use phasegate_core::effects::{Forbids, begins_by_change, forbids_change};
 use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::open_call::GOES_ON;
 use phasegate_core::tool::{BASH, EXECUTE, SHELL, only_reads};
-use phasegate_core::{Effect, Event, EventKind};
+use phasegate_core::{Effect, Event, EventKind, State};
 use phasegate_store::fingerprint;
 use phasegate_store::scan::Scan;
 use serde_json::Value;
@@ -76,13 +76,21 @@ impl Suspects {
         })
     }
 
-    /// Who changed a file that skills name.
-    pub(super) fn blame(&self, driver: &Driver<'_>, path: &str) -> Blame {
+    /// Whether a skill waits for a call that changes the file as one of these may have done.
+    pub(super) fn begin(&self, driver: &Driver<'_>, path: &str, change: &PathUse) -> bool {
         let (policy, state) = (&driver.loaded.own.policy, &driver.state);
+        let mut calls = self.calls.iter().filter(|call| acts(call));
+        !self.calls.iter().any(|call| writes(call, path))
+            && calls.any(|call| begins_by_change(policy, state, call, change))
+    }
+
+    /// Who changed a file that skills name, with the runs of `state`.
+    pub(super) fn blame(&self, driver: &Driver<'_>, state: &State, path: &str, change: &PathUse) -> Blame {
+        let policy = &driver.loaded.own.policy;
         if self.calls.iter().any(|call| writes(call, path)) {
             return Blame::Nobody;
         }
-        let forbids = |call: &Event| forbids_change(policy, state, call, path);
+        let forbids = |call: &Event| forbids_change(policy, state, call, change);
         if self.calls.is_empty() {
             return match forbids(&any_program(driver)) {
                 Some(Forbids { by, .. }) => Blame::Unsure(format!(

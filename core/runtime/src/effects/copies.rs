@@ -44,6 +44,11 @@ impl Copies {
         Some(copied)
     }
 
+    /// The bytes of a copy that was written.
+    pub(crate) fn get(&self, copied: Copied) -> io::Result<Vec<u8>> {
+        read(&self.path, copied)
+    }
+
     /// Writes what was added. A copy that a crash cuts off is found by its digest.
     pub(crate) fn write(&mut self) -> io::Result<()> {
         if self.added.is_empty() {

@@ -45,7 +45,8 @@ pub(crate) struct Seen {
     pub(crate) after: Option<String>,
     at: (usize, usize),
     stamp: Option<Stamp>,
-    bytes: Option<Vec<u8>>,
+    /// What it holds now, where that is small enough for a copy.
+    pub(crate) bytes: Option<Vec<u8>>,
 }
 
 impl Seen {
