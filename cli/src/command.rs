@@ -24,6 +24,7 @@ pub mod mode;
 pub mod reload;
 pub mod repair;
 pub mod replay;
+pub mod backtest;
 pub mod restore;
 pub mod resume;
 pub mod retry;
@@ -163,6 +164,8 @@ commands! {
         Explain(explain);
         /// Step a transcript through the engine, one output a line, with the configs of the project
         Replay(replay);
+        /// Play recorded sessions through the configs, and report what they would have stopped
+        Backtest(backtest);
         /// Analyse a shell command without running it
         Shell(shell);
         /// Print a JSON Schema

@@ -6,6 +6,7 @@ use crate::client_shell::ClientShell;
 use crate::codec::Codec;
 use crate::examine::Diagnostics;
 use crate::install::Installer;
+use crate::session_lines::SessionLines;
 
 /// One platform.
 pub trait Adapter: Send + Sync {
@@ -28,6 +29,11 @@ pub trait Adapter: Send + Sync {
 
     /// Reads what the client itself records of its sessions; `None` where it keeps nothing that can be compared.
     fn client_record(&self) -> Option<&dyn ClientRecord> {
+        None
+    }
+
+    /// Reads the files in which the client keeps its sessions; `None` where that is not known.
+    fn session_lines(&self) -> Option<&dyn SessionLines> {
         None
     }
 

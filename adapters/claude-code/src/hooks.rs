@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, ClientRecord, ClientShell, Codec, Decoded, Diagnostics,
     ExamineRequest, Examined, Frame, InstallRequest, Installer, Limit, Message, ModuleTable, Permission,
-    PermissionEffect, Places, Problem, Received, RecordPlace, Recorded, Reply, SessionView, Verdict,
+    PermissionEffect, Places, Problem, Received, RecordPlace, Recorded, Reply, SessionLines, SessionView, Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
@@ -50,6 +50,10 @@ impl Adapter for Hooks {
 
     fn client_record(&self) -> Option<&dyn ClientRecord> {
         Some(self)
+    }
+
+    fn session_lines(&self) -> Option<&dyn SessionLines> {
+        self.host.sessions
     }
 
     fn shell(&self) -> Option<&dyn ClientShell> {

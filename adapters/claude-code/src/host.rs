@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_adapter::Table;
+use phasegate_adapter::{SessionLines, Table};
 use serde_json::Value;
 
 use crate::dialect::Dialect;
@@ -17,6 +17,8 @@ pub(crate) struct Host {
     pub(crate) own: &'static Dialect,
     /// The other hosts that start its hooks.
     pub(crate) others: &'static [Other],
+    /// Reads the files in which it keeps its sessions.
+    pub(crate) sessions: Option<&'static dyn SessionLines>,
     /// The settings file that `init` writes, below the project or the home folder.
     pub(crate) settings: &'static str,
     /// The settings file of the project that one person keeps to themselves.

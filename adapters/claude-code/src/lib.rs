@@ -15,6 +15,7 @@ mod notice;
 mod outcome;
 mod tools;
 mod transcript;
+mod session_lines;
 mod decode;
 mod encode;
 mod settings;

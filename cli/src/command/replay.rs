@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use owo_colors::OwoColorize as _;
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped, shipped};
 use phasegate_core::canonical::Sorted;
-use phasegate_core::policy::{Mode, Policy};
+use phasegate_core::policy::Policy;
 use phasegate_runtime::replay::{Options, Replay};
+use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;
 
 use crate::args::ModeArg;
@@ -57,14 +58,14 @@ pub enum Format {
 ///
 /// The config has mistakes, the skill is not known, or a line of the transcript cannot be applied; its number is named.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let Configured { policy, skill, guarded } = policy(args, context)?;
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let Configured { policy, skill, guarded } = configured(&runtime, &project, args.skill.as_deref())?;
+    let guarded = guarded || context.project.is_some();
     let start = if guarded || args.live_files { Some(context.start()?) } else { None };
     let root = start.as_ref().map(|start| start.display().to_string());
     let live_files = start.filter(|_| args.live_files);
-    let mode = args.mode.map(|mode| match mode {
-        ModeArg::Warn => Mode::Warn,
-        ModeArg::Block => Mode::Block,
-    });
+    let mode = args.mode.map(ModeArg::mode);
     let (audit_log, confine) = (args.audit_log.clone(), args.confine);
     let options = Options { root, live_files, skill, mode, other_skills: false, audit_log, confine };
     let mut replay = Replay::new(policy, options).map_err(|error| {
@@ -108,26 +109,29 @@ fn open(args: &Args) -> Result<Box<dyn BufRead>, Failure> {
 }
 
 /// What a transcript is stepped with.
-struct Configured {
-    policy: Policy,
-    /// The plain name of the skill that `--skill` names.
-    skill: Option<String>,
-    /// Whether a project was named, or configs guard the one that contains the current folder.
-    guarded: bool,
+pub(crate) struct Configured {
+    pub(crate) policy: Policy,
+    /// The plain name of the skill that was named.
+    pub(crate) skill: Option<String>,
+    /// Whether configs guard the project.
+    pub(crate) guarded: bool,
 }
 
-/// The project's policy, with the skill that `--skill` names.
-fn policy(args: &Args, context: &Context) -> Result<Configured, Failure> {
-    let runtime = context.runtime()?;
-    let found = runtime.discover(&context.find_project(&runtime)?);
+/// A project's policy, with a skill of this name, which may be a shipped one that no config uses.
+///
+/// # Errors
+///
+/// A config has a mistake; its place is named.
+pub(crate) fn configured(runtime: &Runtime, project: &Project, skill: Option<&str>) -> Result<Configured, Failure> {
+    let found = runtime.discover(project);
     if let Some(problem) = found.problems.first() {
         return Err(Failure::new(format!("{}: {}", problem.path, problem.message)));
     }
     let mut files = found.files;
-    let guarded = context.project.is_some() || !files.is_empty();
+    let guarded = !files.is_empty();
     let mut compiled = compile(&files);
-    let mut skill = args.skill.clone();
-    if let Some(name) = &args.skill
+    let mut skill = skill.map(str::to_owned);
+    if let Some(name) = skill.clone().as_deref()
         && compiled.policy.skill(name).is_none()
         && let Some((shipped, form)) = find_shipped(name)
     {

@@ -12,6 +12,7 @@ mod alarms;
 mod allow;
 mod approvals;
 mod attacks;
+mod backtest;
 mod audit;
 mod bad_input;
 mod bounds;

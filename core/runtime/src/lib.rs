@@ -77,6 +77,7 @@ pub mod record_comparison;
 pub mod retention;
 pub mod repair;
 pub mod replay;
+pub mod backtest;
 
 pub use phasegate_store::{digest, files};
 

@@ -117,7 +117,17 @@ impl Replay {
     ///
     /// The line is not JSON, or has an unknown event, field or name; nothing of it is applied.
     pub fn line(&mut self, text: &str) -> Result<Value, LineError> {
-        let (event, as_tool) = self.prepared(text)?;
+        let event = self.read(text)?;
+        self.event(event)
+    }
+
+    /// Steps one event. The answer is one output object.
+    ///
+    /// # Errors
+    ///
+    /// It names what is not known; nothing of it is applied.
+    pub fn event(&mut self, event: Event) -> Result<Value, LineError> {
+        let (event, as_tool) = self.prepared(self.known(event)?);
         let name = if as_tool { "tool_call" } else { event.name() };
         let Begun { state: before, mut records } = self.begun(&event)?;
         let Decided { outcome: mut done, facts } = self.decide(&before, &event)?;
@@ -155,15 +165,14 @@ impl Replay {
     ///
     /// As for [`Replay::line`].
     pub fn told(&mut self, text: &str) -> Result<Option<RulesTold>, LineError> {
-        let (event, _) = self.prepared(text)?;
+        let (event, _) = self.prepared(self.read(text)?);
         let Begun { state, .. } = self.begun(&event)?;
         let facts = self.decide(&state, &event)?.facts;
         Ok(rules_told(&self.policy, &state, &event, &facts))
     }
 
-    /// A line as an event whose call is read, and whether it is a command that the agent gives as a call.
-    fn prepared(&mut self, text: &str) -> Result<(Event, bool), LineError> {
-        let mut event = self.read(text)?;
+    /// An event whose call is read, and whether it is a command that the agent gives as a call.
+    fn prepared(&mut self, mut event: Event) -> (Event, bool) {
         if event.time.is_none() {
             event.time = self.time;
         }
@@ -192,7 +201,7 @@ impl Replay {
         self.files.read_paths(&mut event, of_line);
         name_paths(&mut event, self.files.root(), "");
         invoked::read(&mut event);
-        Ok((event, as_tool))
+        (event, as_tool)
     }
 
     /// The shipped table, beside what is registered in a session and for the project.
@@ -230,7 +239,11 @@ impl Replay {
                 .ok_or_else(|| LineError(format!("`time` is neither milliseconds nor an RFC 3339 time: `{stamp}`")))?;
             *time = json!(parsed);
         }
-        let event = Event::from_value(value).map_err(LineError)?;
+        self.known(Event::from_value(value).map_err(LineError)?)
+    }
+
+    /// The event, if all that it names is known.
+    fn known(&self, event: Event) -> Result<Event, LineError> {
         match &event.kind {
             EventKind::State { format, .. } if format != TASK_GRAPH => {
                 Err(LineError(format!("unknown state format `{format}`; there is `{TASK_GRAPH}`")))

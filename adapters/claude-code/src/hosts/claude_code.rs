@@ -7,6 +7,7 @@ use phasegate_core::analysis::Access;
 use crate::dialect::{Dialect, Ends};
 use crate::host::{Failing, Host};
 use crate::hosts::others::OTHERS;
+use crate::session_lines::Sessions;
 
 const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
 
@@ -282,6 +283,7 @@ pub(crate) static HOST: Host = Host {
     },
     own: &DIALECT,
     others: &OTHERS,
+    sessions: Some(&Sessions),
     settings: ".claude/settings.json",
     local_settings: ".claude/settings.local.json",
     managed: "/etc/claude-code",
