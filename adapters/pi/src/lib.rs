@@ -10,14 +10,15 @@ mod wire;
 mod tools;
 mod outcome;
 mod decode;
+mod session_lines;
 mod encode;
 mod install;
 mod examine;
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, ClientShell, Codec, Decoded, Diagnostics, ExamineRequest, Examined,
-    Frame, InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionView,
-    Verdict,
+    Frame, InstallRequest, Installer, Limit, Message, Places, Problem, Received, Registered, Reply, SessionLines,
+    SessionView, Verdict,
 };
 
 use crate::table::{SHELL, TABLE};
@@ -49,6 +50,10 @@ impl Adapter for Pi {
 
     fn codec(&self) -> &dyn Codec {
         self
+    }
+
+    fn session_lines(&self) -> Option<&dyn SessionLines> {
+        Some(&session_lines::Sessions)
     }
 
     fn shell(&self) -> Option<&dyn ClientShell> {
