@@ -275,16 +275,40 @@ phases:
 fn a_program_that_adds_code_begins_the_skill_that_waits_for_that() {
     let world = world_of("block", "waiting", WAITING);
     assert_eq!(tool(&world, "t1", "printf x > notes.md"), "");
-    assert_eq!(tool(&world, "t2", "printf '# why\\nvalue = 1\\n' > src/a.py; rm src/deep/b.py"), "", "it adds none");
+    for (id, body) in [
+        ("t2", "printf '# why\\nvalue = 1\\n' > src/a.py; rm src/deep/b.py"),
+        ("t3", "mkdir src/new && mv src/a.py src/new/c.py"),
+        ("t4", "printf 'f(\\n  a,\\n  b\\n)\\n' > src/f.ts"),
+    ] {
+        if id == "t4" {
+            world.write("src/f.ts", "f(a, b)\n");
+            assert!(!is_stopped(&world, "t4a"), "a person's file");
+        }
+        assert_eq!(tool(&world, id, body), "", "{body}: it adds none");
+    }
     assert!(world.run(&["status"], 0).contains("no skill is active"));
-    let said = tool(&world, "t3", "printf 'value = 3\\n' > src/a.py");
-    assert!(said.contains("`./tool` (t3) changed `src/a.py`, which the \"test\" phase of waiting forbids"), "{said}");
-    assert!(is_stopped(&world, "t4"));
-    assert!(!world.run(&["status"], 0).contains("no skill is active"));
+    let said = tool(&world, "t5", "printf 'value = 3\\n' > src/new/c.py");
+    assert!(
+        said.contains("`./tool` (t5) changed `src/new/c.py`, which the \"test\" phase of waiting forbids"),
+        "{said}"
+    );
+    assert!(is_stopped(&world, "t6"));
+    world.start("other");
+    denied(&world.call("other", "u1", "Bash", json!({"command": "./other"})), CODE);
     world.run(&["restore"], 0);
-    assert!(!is_stopped(&world, "t5"));
-    denied(&world.call("s", "t6", "Write", json!({"file_path": "src/b.py", "content": "b = 1\n"})), "not-done");
-    // What began it is in the record, which is decided again to the same.
+    // What was put back began nothing.
+    assert!(!is_stopped(&world, "t7") && world.run(&["status"], 0).contains("no skill is active"));
+    denied(&world.call("s", "t8", "Write", json!({"file_path": "src/b.py", "content": "b = 1\n"})), "not-done");
+    // What began is in the record, which is decided again to the same.
+    world.run(&["audit", "verify"], 0);
+}
+
+#[test]
+fn a_program_begins_a_skill_whose_first_phase_allows_what_it_did() {
+    let world = world_of("block", "waiting", &WAITING.replacen("\"src/**\", adds", "\"{src,tests}/**\", adds", 1));
+    let said = tool(&world, "t1", "printf 'test\\n' > tests/new.py");
+    assert!(!said.contains("forbids") && !world.run(&["status"], 0).contains("no skill is active"), "{said}");
+    denied(&world.call("s", "t2", "Write", json!({"file_path": "src/b.py", "content": "b = 1\n"})), "not-done");
     world.run(&["audit", "verify"], 0);
 }
 

@@ -90,14 +90,18 @@ pub fn with_begun(policy: &Policy, state: &State, event: &Event) -> State {
     draft.into_parts().state
 }
 
-/// Whether the run of a change that was forbidden is live, and in a phase that names the file.
+/// Whether the run of a change that was forbidden is live, and in a phase that names the file. Where none had begun: whether
+/// the skill still waits, or a run of it has begun since that forbids the same.
 #[must_use]
 pub fn still_forbids(policy: &Policy, state: &State, by: &ForbiddingPhase, path: &str) -> bool {
-    let run = state.live_runs().find(|run| run.id == by.run && run.skill == by.skill && run.version == by.version);
-    run.is_some_and(|run| {
-        let skill = policy.skill_version(&run.skill, &run.version);
-        skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| line.names_written(path)))
-    })
+    let waits = by.run.is_empty() && start::waiting(policy, state).any(|skill| skill.name == by.skill);
+    let is_it =
+        |run: &&Run| (by.run.is_empty() || run.id == by.run) && run.skill == by.skill && run.version == by.version;
+    waits
+        || state.live_runs().find(is_it).is_some_and(|run| {
+            let skill = policy.skill_version(&run.skill, &run.version);
+            skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| line.names_written(path)))
+        })
 }
 
 /// The paths that are watched while a program runs: those that the skills of the live runs forbid programs to write, in any of

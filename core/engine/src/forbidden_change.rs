@@ -23,7 +23,7 @@ pub struct ForbiddenChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ForbiddingPhase {
-    /// The id of the run.
+    /// The id of the run; empty: none had begun, and the skill waits for what would have begun one.
     pub run: String,
     /// The name of its skill.
     pub skill: String,

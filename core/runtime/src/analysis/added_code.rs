@@ -7,6 +7,11 @@ const HASH: [&str; 5] = ["bzl", "py", "pyi", "r", "star"];
 /// The same of `//`. In others it may be text that is shown, an operator, or what a compiler obeys.
 const SLASHES: [&str; 16] =
     ["c", "cc", "cjs", "cpp", "cs", "h", "hpp", "java", "js", "kt", "mjs", "rs", "scala", "swift", "ts", "zig"];
+/// What a comment up to the end of its line begins with in some language, and what ends a line that goes on.
+const LINE_MARKS: [&str; 6] = ["//", "#", "--", "%", ";;", "\\"];
+/// How the files end of languages in which blanks mean something.
+const BY_INDENT: [&str; 15] =
+    ["bzl", "coffee", "elm", "fs", "haml", "hs", "mk", "nim", "pug", "py", "pyi", "sass", "star", "yaml", "yml"];
 
 /// Whether every line of code of the new text stood in the old one, in the same order. What cannot be told from code counts as
 /// code, and each line that begins or ends a comment or a text has to stay: without it, others mean something else.
@@ -27,7 +32,11 @@ pub(crate) fn none(path: &str, before: &str, after: &str) -> bool {
     if says(after) > 0 && !before.lines().take(2).eq(after.lines().take(2)) {
         return false;
     }
-    let delimits = |line: &&str| DELIMITERS.iter().any(|mark| line.contains(mark));
+    if !BY_INDENT.contains(&end.as_str()) && is_laid_out(before, after) {
+        return true;
+    }
+    // A backslash at its end makes the next line a part of a comment, or takes it out of one.
+    let delimits = |line: &&str| line.trim_end().ends_with('\\') || DELIMITERS.iter().any(|mark| line.contains(mark));
     let several = before.lines().any(|line| delimits(&line));
     let code = |text: &str| text.lines().map(str::trim_end).filter(|line| is_code(line, comment, several)).count();
     if code(after) > code(before) || !before.lines().filter(delimits).eq(after.lines().filter(delimits)) {
@@ -38,10 +47,21 @@ pub(crate) fn none(path: &str, before: &str, after: &str) -> bool {
     new.all(|line| old.any(|other| other == line))
 }
 
+/// Whether only blanks and line ends differ, in lines without anything that could be a comment: what stands behind such a mark
+/// must not move to another line.
+fn is_laid_out(before: &str, after: &str) -> bool {
+    let dense = |text: &str| text.chars().filter(|sign| !sign.is_whitespace()).collect::<String>();
+    let is_marked = |line: &&str| LINE_MARKS.iter().chain(&DELIMITERS).any(|mark| line.contains(mark));
+    let marked = |text: &'_ str| text.lines().map(str::trim).filter(is_marked).map(str::to_owned).collect::<Vec<_>>();
+    dense(before) == dense(after) && marked(before) == marked(after)
+}
+
 /// Whether a line may be code. Where a text may go over `several` lines, a comment may be a part of it.
 fn is_code(line: &str, comment: Option<&str>, several: bool) -> bool {
     let text = line.trim_start();
-    !text.is_empty() && (several || !comment.is_some_and(|mark| text.starts_with(mark)))
+    // Java reads `\u000a` in a comment as the end of its line.
+    let is_comment = |mark: &str| text.starts_with(mark) && !text.contains("\\u");
+    !text.is_empty() && (several || !comment.is_some_and(is_comment))
 }
 
 #[cfg(test)]
@@ -57,6 +77,7 @@ mod tests {
             ("a.c", "a()  \nb()\n", "a()\nb()"),
             ("a.c", "/* a */\nb()\nc()\n", "/* a */\nc()\n"),
             ("a", "a()", ""),
+            ("a.ts", "f(a,b)\n// c\n", "f(\n  a,\n  b\n)\n// c\n"),
         ] {
             assert!(none(path, before, after), "{before:?} {after:?}");
         }
@@ -70,6 +91,14 @@ mod tests {
         }
         for after in ["x\n# a\rb()\n", "x\n# a\u{2028}b()\n", "# coding: utf-7\n# +AAo-b()\nx\n"] {
             assert!(!none("a.py", "x\n", after), "{after:?}");
+        }
+        for (path, before, after) in [
+            ("a.js", "// a b()\n", "// a\nb()\n"),
+            ("a.c", "// a \\\nb();\nc();\n", "// a\nb();\nc();\n"),
+            ("a.java", "a();\n", "// \\u000a b();\na();\n"),
+            ("a.py", "if a:\n  b()\nc()\n", "if a:\n  b()\n  c()\n"),
+        ] {
+            assert!(!none(path, before, after), "{before:?} {after:?}");
         }
         for (before, after) in [
             ("a()\n", "# define a b\na()\n"),

@@ -67,7 +67,11 @@ impl Driver<'_> {
         }
         let Some(mut manifest) = Manifest::read(&path) else { return };
         let open: Vec<PathBuf> = self.open_violations();
+        let whole = !manifest.capped;
         let seen = manifest.look(&self.ground(&open));
+        if whole && manifest.capped {
+            self.add_notice("phasegate: there are more files and folders now than are watched; what programs change in the rest is not seen.");
+        }
         let mut copies = Copies::new(copies_file(&self.project, &key));
         if !seen.is_empty() {
             let new = seen.into_iter().filter(|one| !open.contains(&one.path)).collect();
@@ -109,19 +113,12 @@ impl Driver<'_> {
 
     fn note_effects(&mut self, event: &mut Event, manifest: &mut Manifest, seen: Vec<Seen>, copies: &mut Copies) {
         let suspects = Suspects::of(self, event, manifest.background.as_ref());
-        let seen: Vec<_> = seen.into_iter().map(|one| (self.adds_none(manifest, copies, &one), one)).collect();
-        let begins = |(adds_none, one): &(bool, Seen)| {
-            let path = display(&self.project.root, &one.path)?;
-            let begins = one.part.is_none() && suspects.begin(self, &path, &change_of(&path, *adds_none));
-            begins.then_some(path)
-        };
-        event.changed = seen.iter().filter_map(begins).collect();
-        // The runs that begin now forbid what would have been denied, had the call said it.
-        let state = if event.changed.is_empty() {
-            self.state.clone()
-        } else {
-            with_begun(&self.loaded.own.policy, &self.state, event)
-        };
+        let moved = self.moved_from(&suspects, &seen);
+        let adds_none = |one: &Seen| moved.contains(&one.after) || self.adds_none(manifest, copies, one);
+        let seen: Vec<_> = seen.into_iter().map(|one| (adds_none(&one), one)).collect();
+        event.changed = seen.iter().filter_map(|(adds_none, one)| self.begins(&suspects, one, *adds_none)).collect();
+        // The runs that would begin forbid what would have been denied, had the call said it.
+        let state = self.state_with(event);
         let (mut told, mut violations) = (Vec::new(), Vec::new());
         for (adds_none, one) in &seen {
             match self.judge_effect(&suspects, &state, one, *adds_none) {
@@ -134,10 +131,45 @@ impl Driver<'_> {
             }
         }
         self.tell_all(told);
-        let violations = if suspects.act() { self.put_back_what_starts(violations) } else { violations };
-        if !violations.is_empty() {
-            self.add_violations(violations);
+        let mut violations = if suspects.act() { self.put_back_what_starts(violations) } else { violations };
+        if violations.is_empty() {
+            return;
         }
+        // What is to be put back begins nothing.
+        event.changed.retain(|path| !violations.iter().any(|one| one.change.path == *path));
+        let state = self.state_with(event);
+        for by in violations.iter_mut().filter_map(|one| one.change.by.as_mut()) {
+            if state.run(&by.run).is_none() {
+                by.run.clear();
+            }
+        }
+        self.add_violations(violations);
+    }
+
+    /// The state in which an event is answered: with the runs that begin by what it says to have changed.
+    fn state_with(&self, event: &Event) -> State {
+        match event.changed.is_empty() {
+            true => self.state.clone(),
+            false => with_begun(&self.loaded.own.policy, &self.state, event),
+        }
+    }
+
+    /// The path of a changed file, where a skill waits for such a change.
+    fn begins(&self, suspects: &Suspects, seen: &Seen, adds_none: bool) -> Option<String> {
+        let path = display(&self.project.root, &seen.path).filter(|_| seen.part.is_none())?;
+        suspects.begin(self, &path, &change_of(&path, adds_none)).then_some(path)
+    }
+
+    /// The contents of files that are gone, and to which the same applies as to a file that is new: one that has it was moved.
+    fn moved_from(&self, suspects: &Suspects, seen: &[Seen]) -> Vec<Option<String>> {
+        let gone = seen.iter().filter(|one| one.part.is_none() && one.after.is_none() && one.before.is_some());
+        let counts = |one: &&Seen| {
+            let path = display(&self.project.root, &one.path).unwrap_or_default();
+            let change = change_of(&path, false);
+            self.begins(suspects, one, false).is_some()
+                || matches!(suspects.blame(self, &self.state, &path, &change), Blame::Call(_))
+        };
+        gone.filter(counts).map(|one| one.before.clone()).collect()
     }
 
     /// Puts back at once what calls changed of the guard's own, where the client would not start the guard any more: of the
