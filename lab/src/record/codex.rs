@@ -1,5 +1,6 @@
 //! The driver of the real Codex CLI.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -10,7 +11,7 @@ use super::frame::Frame;
 use super::later::Which;
 use super::played::Said;
 use super::scratch::Scratch;
-use super::story::Call;
+use super::story::{Call, Story};
 use xtask::failure::{Failure, Result};
 use xtask::root::{read, write};
 
@@ -52,7 +53,10 @@ impl Client for Codex {
                 patch(format!("*** Update File: {path}\n@@\n{}{}", marked('-', before), marked('+', after)))
             }
             "Agent" => {
-                let input = json!({"message": argument(call, "prompt")});
+                let mut input = json!({"message": argument(call, "prompt")});
+                if let (Some(fields), Some(kind)) = (input.as_object_mut(), kind(call)) {
+                    fields.insert("agent_type".into(), kind.into());
+                }
                 ("multi_agent_v1::spawn_agent".to_owned(), input)
             }
             other => {
@@ -78,7 +82,7 @@ impl Client for Codex {
 
     fn command(&self, stage: &Stage<'_>, port: u16) -> Result<Command> {
         let Stage { story, scratch, program } = *stage;
-        settle_in(scratch, port)?;
+        settle_in(story, scratch, port)?;
         let mut command = scratch.command(program);
         command.current_dir(scratch.path("project").join(&story.start_in));
         command.arg("exec");
@@ -120,6 +124,11 @@ impl Client for Codex {
     }
 }
 
+/// The kind of subagent that a call starts, where it is one that the story has of its own.
+fn kind(call: &Call) -> Option<&str> {
+    Some(argument(call, "subagent_type")).filter(|kind| !kind.is_empty() && *kind != "general-purpose")
+}
+
 /// The lines of a text with this mark before each.
 fn marked(mark: char, text: &str) -> String {
     text.lines().fold(String::new(), |mut all, line| {
@@ -130,7 +139,7 @@ fn marked(mark: char, text: &str) -> String {
 }
 
 /// The client's settings: the model, the server, and what a person answers yes to: the project and the guard's hooks.
-fn settle_in(scratch: &Scratch, port: u16) -> Result {
+fn settle_in(story: &Story, scratch: &Scratch, port: u16) -> Result {
     let file = scratch.path("home/.codex/config.toml");
     if file.exists() {
         // What a person said yes to before the first process stands.
@@ -149,6 +158,11 @@ fn settle_in(scratch: &Scratch, port: u16) -> Result {
          [projects.{:?}]\ntrust_level = \"trusted\"\n",
         project.display().to_string(),
     );
+    let kinds: BTreeSet<&str> = story.calls().into_iter().filter_map(|(_, call)| kind(call)).collect();
+    for kind in kinds {
+        // Writing to a string cannot fail.
+        let _ = writeln!(config, "[agents.{kind}]\ndescription = {kind:?}");
+    }
     if hooks.exists() {
         let settings: Value = serde_json::from_str(&read(&hooks)?).unwrap_or_default();
         let adapter = phasegate_adapters::find(ID).ok_or_else(|| Failure::new(format!("no adapter `{ID}`")))?;
