@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn every_crate_registers_its_adapters_under_ids_of_their_own() {
         let ids: Vec<_> = super::all().iter().map(|adapter| adapter.id()).collect();
-        for id in ["claude-code", "mcp", "opencode", "pi"] {
+        for id in ["claude-code", "codex", "mcp", "opencode", "pi"] {
             assert!(ids.contains(&id), "{id}");
         }
         assert!(ids.is_sorted_by(|one, next| one < next), "{ids:?}");

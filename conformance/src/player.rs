@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use phasegate_adapter::{Adapter, Frame};
+use phasegate_adapter::{Adapter, Frame, Message};
 use phasegate_runtime::audit::again::Outcome;
 use phasegate_runtime::audit::history::Past;
 use phasegate_runtime::verify::verify;
@@ -98,6 +98,7 @@ impl Stage {
             return Ok(Played { event: relayed.event, records: self.journal(&relayed.session), answer });
         }
         let message = self.adapter.codec().open(&Frame::new(frame.as_str())).map_err(|problem| problem.to_string())?;
+        self.record(&message, &line.record)?;
         let answer = if self.adapter.bridged() { self.ask(&frame)? } else { self.run(&frame, &line.environment)? };
         Ok(Played { records: self.journal(&message.session), event: message.event, answer })
     }
@@ -116,6 +117,18 @@ impl Stage {
             done.map_err(|error| format!("{}: {error}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// Adds to the client's own file what it had written before it sent the frame.
+    fn record(&self, message: &Message, lines: &[String]) -> Result<(), String> {
+        let Some(file) = self.adapter.client_record().and_then(|record| record.ends(message)) else { return Ok(()) };
+        if lines.is_empty() || !file.starts_with(&self.folder) {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+        std::fs::create_dir_all(file.parent().unwrap_or(&file)).map_err(failed)?;
+        let mut open = std::fs::OpenOptions::new().create(true).append(true).open(&file).map_err(failed)?;
+        lines.iter().try_for_each(|line| writeln!(open, "{}", self.placed(line))).map_err(failed)
     }
 
     /// Keeps the state that the frames led to.

@@ -44,6 +44,9 @@ pub struct Recorded {
     /// The project's files that changed since the frame before, by path: their text, or `null` for one that is gone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, Option<String>>,
+    /// The lines about calls by which the client's own file had grown, where the guard reads it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub record: Vec<String>,
     /// The frame as the client sent it.
     pub frame: Box<RawValue>,
     /// What it was answered.

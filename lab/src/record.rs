@@ -14,6 +14,7 @@ pub(crate) mod setup;
 mod bridged;
 mod terminal;
 pub(crate) mod claude_code;
+mod codex;
 mod opencode;
 mod pi;
 pub(crate) mod drivers;

@@ -15,6 +15,12 @@ pub trait ClientRecord: Send + Sync {
     /// What one line of such a file says of calls.
     fn read(&self, line: &str) -> Vec<Recorded>;
 
+    /// The file that says how the call of this message ended before its hook is started, where the client does not tell the
+    /// hook itself. A line of it is read by [`ClientRecord::read`].
+    fn ends(&self, _message: &Message) -> Option<PathBuf> {
+        None
+    }
+
     /// What a message itself says of calls besides the one that it is about.
     fn told(&self, _message: &Message) -> Vec<Recorded> {
         Vec::new()
@@ -52,6 +58,18 @@ pub struct RecordedEnd {
     pub ran: bool,
     /// Whether the program that it ran succeeded, where the record says so plainly.
     pub passed: Option<bool>,
+    /// The program's exit status, where that is known.
+    pub exit_code: Option<i64>,
+    /// Whether the client starts no hook about this end.
+    pub untold: bool,
     /// The reports of tests in what it printed, where the record has the whole of it.
     pub tests: Option<Vec<TestReport>>,
+}
+
+impl RecordedEnd {
+    /// An end of which nothing is known but whether the call ran.
+    #[must_use]
+    pub const fn of(ran: bool) -> Self {
+        Self { ran, passed: None, exit_code: None, untold: false, tests: None }
+    }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::permission::Permission;
 use crate::problem::Problem;
@@ -121,6 +122,12 @@ pub trait Installer: Send + Sync {
     /// What the user must know or do after the installation, each as a fragment without a full stop.
     fn advice(&self, _request: &InstallRequest) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The hooks of a settings file, where the client starts only those that a person trusts: the name under which the client keeps
+    /// that one is trusted, with the digest that it keeps. The settings are the file's value.
+    fn digests(&self, _path: &Path, _settings: &Value) -> BTreeMap<String, String> {
+        BTreeMap::new()
     }
 
     /// Why the platform would not start the guard with the settings of the request; `None` if it would. The runtime

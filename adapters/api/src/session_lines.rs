@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::client_record::Recorded;
+
 /// Reads the files in which a client keeps its sessions, line by line. It opens no file.
 pub trait SessionLines: std::fmt::Debug + Send + Sync {
     /// The folders below the user's home in which the client keeps them.
@@ -21,6 +23,8 @@ pub trait SessionLines: std::fmt::Debug + Send + Sync {
 pub struct SessionLine {
     /// The frames, in the order in which hooks would have sent them.
     pub frames: Vec<Value>,
+    /// How calls ended, where the hooks do not tell it.
+    pub ends: Vec<Recorded>,
     /// When it was written, as RFC 3339 writes it, where that is said.
     pub at: Option<String>,
 }

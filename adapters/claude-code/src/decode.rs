@@ -6,15 +6,16 @@ use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource
 use phasegate_core::reported::{self, Reported};
 use phasegate_core::state::OpenCall;
 use phasegate_core::test_report::TestReport;
-use phasegate_core::tool::{AGENT, SKILL};
+use phasegate_core::tool::{AGENT, BASH, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
-use crate::dialect::{Dialect, Ends};
+use crate::dialect::{Dialect, Ends, Skills};
 use crate::hook::Hook;
 use crate::host::Host;
 use crate::notice;
 use crate::outcome::{self, Ending};
+use crate::read_skill;
 use crate::tools::{self, Named};
 use crate::wire::{self, Head, fields};
 
@@ -98,7 +99,7 @@ impl Decoding<'_> {
             Hook::PostToolUse => vec![self.tool_ran(fields(message)?)],
             Hook::PostToolUseFailure => vec![self.tool_failed(fields(message)?)],
             Hook::PostToolBatch => vec![EventKind::BatchEnd {}],
-            Hook::UserPromptSubmit => prompted(fields(message)?, self.by, Terminal::of(self.host, message)),
+            Hook::UserPromptSubmit => self.prompted(fields(message)?),
             Hook::UserPromptExpansion => expansion(fields(message)?),
             Hook::SessionStart => vec![session_start(&fields::<wire::SessionStart>(message)?)?],
             Hook::SessionEnd => vec![EventKind::SessionEnd {}],
@@ -118,15 +119,19 @@ impl Decoding<'_> {
 
     /// Whether a block at the end of a turn has the agent go on.
     fn holds(&self) -> bool {
-        self.dialect.ends == Ends::Response
+        matches!(self.dialect.ends, Ends::Response | Ends::Recorded)
     }
 
     fn tool_call(&self, call: wire::ToolUse) -> Vec<EventKind> {
         let always = self.dialect.background_tool == Some(call.tool_name.as_str());
         let named = tools::canonical(self.dialect, call.tool_name, call.mcp_server);
-        let skill = (named.server.is_none() && named.tool == SKILL).then(|| skill(&call.tool_input)).flatten();
+        let skill = match own(&named) {
+            SKILL => skill(&call.tool_input),
+            BASH if self.dialect.skills == Skills::Text => read_skill::of_line(&call.tool_input),
+            _ => None,
+        };
         let analysis = tools::analysis(self.dialect, &named, &call.tool_input);
-        let invokes = invoked(&named, skill.as_ref(), &call.tool_input);
+        let invokes = invoked(self.dialect, &named, skill.as_ref(), &call.tool_input);
         // The start of a subagent is reported with its type, and not with the call.
         let starts_as = match &invokes {
             Some(Invocation::Agent(kind)) => Some(kind.clone()),
@@ -154,6 +159,7 @@ impl Decoding<'_> {
             Ends::Response => outcome::of_response(own(&named), &ran.tool_input, &ran.tool_response),
             Ends::Text => outcome::of_text(named.own().and_then(|own| self.dialect.tool(own))),
             Ends::TextWithStatus => outcome::of_text_with_status(own(&named), &ran.tool_response),
+            Ends::Recorded => outcome::before_record(own(&named), &ran.tool_input, &ran.tool_response),
         };
         let kept = Kept {
             tests: outcome::tests(own(&named), &ran.tool_response),
@@ -170,6 +176,16 @@ impl Decoding<'_> {
         let tests = outcome::tests(own(&named), &error);
         let kept = Kept { tests, reported };
         result(failed.tool_use_id, ending, named.tool, failed.tool_input, kept)
+    }
+
+    /// A prompt, and the skills that it names. If it is the client's own notification that a background program ended,
+    /// also the end of that call. The notification quotes the program, so the outcome proves nothing.
+    fn prompted(&self, submit: wire::PromptSubmit) -> Vec<EventKind> {
+        let over = notice::ended(&submit.prompt).map(ended_in_background);
+        let by = if self.by.is_empty() { By::Human } else { By::Agent };
+        let named = (self.dialect.skills == Skills::Text).then(|| read_skill::of_prompt(&submit.prompt, by));
+        let prompt = prompt(submit, self.by, Terminal::of(self.host, self.message));
+        over.into_iter().chain([prompt]).chain(named.into_iter().flatten()).collect()
     }
 
     fn subagent_start(&self, agent: wire::Subagent) -> EventKind {
@@ -214,16 +230,13 @@ fn skill(input: &Value) -> Option<EventKind> {
     Some(EventKind::Skill { name, args, by: By::Agent })
 }
 
-/// The type of subagent that is started where a call names none.
-const ANY_AGENT: &str = "general-purpose";
-
 /// The skill or the subagent that a call invokes. The client knows a type for calls that name none.
-fn invoked(named: &Named, skill: Option<&EventKind>, input: &Value) -> Option<Invocation> {
+fn invoked(dialect: &Dialect, named: &Named, skill: Option<&EventKind>, input: &Value) -> Option<Invocation> {
     if let Some(EventKind::Skill { name, .. }) = skill {
         return Some(Invocation::Skill(name.clone()));
     }
-    let kind = match input.get("subagent_type") {
-        None | Some(Value::Null) => ANY_AGENT,
+    let kind = match input.get(dialect.agent_kind) {
+        None | Some(Value::Null) => dialect.any_agent,
         Some(kind) => kind.as_str()?,
     };
     (own(named) == AGENT).then(|| Invocation::Agent(kind.to_owned()))
@@ -258,10 +271,9 @@ fn result(id: Option<String>, ending: Ending, tool: String, input: Value, kept: 
     }
 }
 
-/// A prompt. If it is the client's own notification that a background program ended, also the end of that call. The
-/// notification quotes the program, so the outcome proves nothing.
-fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec<EventKind> {
-    let over = notice::ended(&submit.prompt).map(|id| EventKind::ToolResult {
+/// The end of a call that ran in the background.
+fn ended_in_background(id: &str) -> EventKind {
+    EventKind::ToolResult {
         id: Some(id.to_owned()),
         outcome: Some(Outcome::Unknown),
         ok: None,
@@ -271,8 +283,7 @@ fn prompted(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> Vec
         reported: Reported::new(),
         tool: None,
         input: None,
-    });
-    over.into_iter().chain([prompt(submit, by, terminal)]).collect()
+    }
 }
 
 fn prompt(submit: wire::PromptSubmit, by: &str, terminal: Terminal<'_>) -> EventKind {

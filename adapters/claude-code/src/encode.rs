@@ -90,7 +90,11 @@ fn replied(host: &Host, message: &Message, verdict: &Verdict) -> Reply {
         Some(decision) if hook == Some(Hook::Stop) => json(&blocked(&text::held(decision, verdict)), None, 0),
         Some(decision) => {
             let effect = if dialect.honours_ask { decision.effect } else { Effect::Deny };
-            denied(hook, effect, &text::denial(decision), context.as_deref())
+            let mut text = text::denial(decision);
+            if let Some(context) = context.as_deref().filter(|_| dialect.denies_in_words) {
+                text = format!("{text}\n\n{context}");
+            }
+            denied(hook, effect, &text, context.as_deref())
         }
         None if hook == Some(Hook::PreToolUse) && is_approved(host, message, verdict) => {
             json(&tool_answer("allow", APPROVED, context.as_deref()), None, 0)
@@ -121,7 +125,10 @@ const APPROVED: &str = "phasegate: the call only reads";
 /// rules that deny or ask hold all the same.
 fn is_approved(host: &Host, message: &Message, verdict: &Verdict) -> bool {
     let own = std::ptr::eq(host.dialect(message), host.own);
-    own && verdict.warnings.is_empty() && verdict.decision.as_ref().is_some_and(|decision| decision.approved)
+    // A host that cannot ask does not know such an answer either.
+    own && host.own.honours_ask
+        && verdict.warnings.is_empty()
+        && verdict.decision.as_ref().is_some_and(|decision| decision.approved)
 }
 
 /// Whether a prompt comes next, with which the context goes out, so that it is read once: not after a compaction. VS Code
@@ -148,7 +155,14 @@ pub(crate) fn refuse(host: &Host, received: Received<'_>, problem: &Problem) -> 
             }
         }
     };
-    honoured(dialect, hook, block(hook, &problem.text(), None))
+    let reply = honoured(dialect, hook, block(hook, &problem.text(), None));
+    match reply {
+        // The line of an event at which the client would go on without end makes nothing of the status alone.
+        Reply::Output(output) if hook.is_none() && dialect.denies_in_words => {
+            Reply::Output(Output { stdout: Vec::new(), ..output })
+        }
+        other => other,
+    }
 }
 
 /// The reply that lets the call go on and reports the problem: to the user, and to the agent where that is possible.

@@ -6,7 +6,7 @@ use phasegate_adapter::below_home;
 use phasegate_core::policy::Mode;
 use serde_json::{Value, json};
 
-use crate::host::Host;
+use crate::host::{Host, Search};
 use crate::settings::hooks_of;
 
 /// How the client starts the guard.
@@ -19,7 +19,7 @@ pub enum Form {
     Exec,
 }
 
-/// Seconds after which the client gives up on a hook: twice the guard's own deadline.
+/// Seconds after which the client gives up on most hooks: twice the guard's own deadline.
 const TIMEOUT_SECONDS: u32 = 10;
 
 /// What makes a shell tell an answer from every other end of the program: a status of its own, by which the guard confirms
@@ -27,17 +27,35 @@ const TIMEOUT_SECONDS: u32 = 10;
 /// for a script that did. Status 2 is a denial of the guard's own.
 const CONFIRMED: &str = " --confirm; case $? in 10) ;; 2) exit 2;; *) ";
 
+/// The same where a denial would have the client go on without end.
+const NEVER_DENIED: &str = " --confirm; case $? in 2|10) ;; *) ";
+
 /// Where the guard gave no answer: looks upwards from the client's folder for a project in block mode, by its configs or by
 /// what `init` writes beside the command, and at the user's and the machine's configs. The line is the same in every mode, because the
 /// client starts identical lines once. The home folder's own settings stand for many projects, so they say nothing.
 /// Without `grep` nothing can be looked for, and that is a denial.
-const SEARCH: &str = concat!(
-    r#"'; d=${CLAUDE_PROJECT_DIR:-$PWD}; c=${PHASEGATE_CONFIG_DIR:-${XDG_CONFIG_HOME:-$HOME/.config}/phasegate}; "#,
-    r#"while type grep >/dev/null 2>&1 && ! grep -rqs 'mode.*block' "$c" /etc/phasegate "$d/.phasegate" && { [ "$d" = "$HOME" ] || "#,
-    r#"! grep -qs '"onFailure": *"block"' "$d"/.claude/settings*.json; }; do case $d in */*) d=${d%/*};; *) "#,
-    r#"echo "{\"systemMessage\":\"$m This is not guarded.\"}"; exit;; esac; done; "#,
-    r#"echo "{\"decision\":\"block\",\"reason\":\"$m This is denied.\"}"; exit 2;; esac"#,
-);
+const SEARCH: [&str; 5] = [
+    "'; d=",
+    concat!(
+        r#"; c=${PHASEGATE_CONFIG_DIR:-${XDG_CONFIG_HOME:-$HOME/.config}/phasegate}; "#,
+        r#"while type grep >/dev/null 2>&1 && ! grep -rqs 'mode.*block' "$c" /etc/phasegate "$d/.phasegate" && { [ "$d" = "$HOME" ] || "#,
+        r#"! grep -qs '"onFailure": *"block"' "$d"/"#,
+    ),
+    concat!(
+        r#"; }; do case $d in */*) d=${d%/*};; *) "#,
+        r#"echo "{\"systemMessage\":\"$m This is not guarded.\"}"; exit;; esac; done; "#,
+    ),
+    "This is denied.",
+    "; exit 2;; esac",
+];
+
+/// The search in the words of a host.
+fn search(host: &Host) -> String {
+    let Search { folder, settings, denial } = host.search;
+    let [start, look, up, denied, end] = SEARCH;
+    let [before, behind] = denial;
+    [start, folder, look, settings, up, before, denied, behind, end].concat()
+}
 
 /// What was written before, the newest first.
 const BEFORE: [&str; 2] = [" --confirm; [ $? = 10 ] || exit 2", " || exit 2"];
@@ -51,6 +69,8 @@ pub(crate) enum Otherwise {
     Denies,
     /// A message that says what to install; what the agent does goes on.
     Tells,
+    /// A message that says what to install; no answer is a denial.
+    OnlyTells,
     /// A denial without a word, unless the guard confirms its answer: an earlier form.
     DeniesBefore,
     /// A denial, unless the program ended well, whatever it did: the earliest form.
@@ -60,37 +80,49 @@ pub(crate) enum Otherwise {
 }
 
 impl Otherwise {
-    /// What is written for an event that is denied when the guard fails (`closed`), or for another one.
-    fn wanted(closed: bool) -> Self {
-        if closed { Self::ByMode } else { Self::Tells }
+    /// What is written for an event: one that is denied when the guard fails, or another one.
+    fn wanted(host: &Host, event: &str) -> Self {
+        if host.closed_events().any(|name| name == event) {
+            return Self::ByMode;
+        }
+        if host.never_denied.contains(&event) { Self::OnlyTells } else { Self::Tells }
     }
 
     /// Whether it is a form that says what the guard is called.
     fn names_guard(self) -> bool {
-        matches!(self, Self::ByMode | Self::Denies | Self::Tells)
+        matches!(self, Self::ByMode | Self::Denies | Self::Tells | Self::OnlyTells)
     }
 
     /// What stands around the text that is printed.
-    fn around(self) -> (String, &'static str) {
+    fn around(self, host: &Host) -> (String, String) {
+        let none = String::new;
         match self {
-            Self::ByMode => (format!("{CONFIRMED}m='"), SEARCH),
-            Self::Denies => (format!("{CONFIRMED}echo '{{\"decision\":\"block\",\"reason\":\""), "\"}'; exit 2;; esac"),
-            Self::Tells => (format!("{CONFIRMED}echo '{{\"systemMessage\":\""), "\"}';; esac"),
-            Self::DeniesBefore => (BEFORE[0].to_owned(), ""),
-            Self::DeniesFailures => (BEFORE[1].to_owned(), ""),
-            Self::Passes => (String::new(), ""),
+            Self::ByMode => (format!("{CONFIRMED}m='"), search(host)),
+            Self::Denies => {
+                let before = format!("{CONFIRMED}echo '{{\"decision\":\"block\",\"reason\":\"");
+                (before, "\"}'; exit 2;; esac".to_owned())
+            }
+            Self::Tells | Self::OnlyTells => {
+                let answer = if self == Self::Tells { CONFIRMED } else { NEVER_DENIED };
+                (format!("{answer}echo '{{\"systemMessage\":\""), "\"}';; esac".to_owned())
+            }
+            Self::DeniesBefore => (BEFORE[0].to_owned(), none()),
+            Self::DeniesFailures => (BEFORE[1].to_owned(), none()),
+            Self::Passes => (none(), none()),
         }
     }
 
     /// What follows the guard's arguments.
-    fn tail(self) -> String {
+    fn tail(self, host: &Host) -> String {
         let (then, end) = match self {
             Self::ByMode => ("", "."),
             Self::Denies => (", so this is denied", ""),
-            Self::Tells => ("", ". Until then tool calls are denied in block mode, and run unchecked in warn mode."),
-            Self::DeniesBefore | Self::DeniesFailures | Self::Passes => return self.around().0,
+            Self::Tells | Self::OnlyTells => {
+                ("", ". Until then tool calls are denied in block mode, and run unchecked in warn mode.")
+            }
+            Self::DeniesBefore | Self::DeniesFailures | Self::Passes => return self.around(host).0,
         };
-        let (before, after) = self.around();
+        let (before, after) = self.around(host);
         format!(
             "{before}Run phasegate init in this project, or install phasegate from {} first: it was not found or gave no \
              answer{then}{end}{after}",
@@ -99,30 +131,31 @@ impl Otherwise {
     }
 
     /// What stands before this end in a command that has it, whatever text it prints.
-    fn before(self, written: &str) -> Option<&str> {
-        let (start, end) = self.around();
+    fn before<'a>(self, host: &Host, written: &'a str) -> Option<&'a str> {
+        let (start, end) = self.around(host);
         if end.is_empty() {
-            return written.strip_suffix(&start);
+            return written.strip_suffix(start.as_str());
         }
-        let (before, text) = written.strip_suffix(end)?.split_once(&start)?;
+        let (before, text) = written.strip_suffix(end.as_str())?.split_once(start.as_str())?;
         (!text.contains(['\'', '"'])).then_some(before)
     }
 }
 
 /// Every form that is or was written for a shell; the last one fits every command.
-const FORMS: [Otherwise; 6] = [
+const FORMS: [Otherwise; 7] = [
     Otherwise::ByMode,
     Otherwise::Denies,
     Otherwise::Tells,
+    Otherwise::OnlyTells,
     Otherwise::DeniesBefore,
     Otherwise::DeniesFailures,
     Otherwise::Passes,
 ];
 
 /// What the shell that starts a hook's command makes of an end of the guard that is no answer.
-pub(crate) fn otherwise(hook: &Value) -> Otherwise {
+pub(crate) fn otherwise(host: &Host, hook: &Value) -> Otherwise {
     let written = hook.get("command").and_then(Value::as_str).filter(|_| hook.get("args").is_none());
-    written.map_or(Otherwise::Passes, |written| split(written).1)
+    written.map_or(Otherwise::Passes, |written| split(host, written).1)
 }
 
 /// Whether the client denies what the hook is about where the hook fails.
@@ -131,8 +164,8 @@ pub(crate) fn by_client(hook: &Value) -> bool {
 }
 
 /// A command without its end, and what the end means.
-fn split(written: &str) -> (&str, Otherwise) {
-    let form = |form: Otherwise| Some((form.before(written)?, form));
+fn split<'a>(host: &Host, written: &'a str) -> (&'a str, Otherwise) {
+    let form = |form: Otherwise| Some((form.before(host, written)?, form));
     FORMS.into_iter().find_map(form).unwrap_or((written, Otherwise::Passes))
 }
 
@@ -141,12 +174,14 @@ fn split(written: &str) -> (&str, Otherwise) {
 #[must_use]
 pub(crate) fn entry(host: &Host, event: &str, command: &str, mode: Mode, form: Form) -> Value {
     let closed = host.closed_events().any(|name| name == event);
+    let shorter = host.shorter.iter().find(|(name, _)| *name == event);
+    let timeout = shorter.map_or(TIMEOUT_SECONDS, |(_, seconds)| *seconds);
     let mut hook = match form {
-        Form::Exec => json!({"type": "command", "command": command, "args": words(host), "timeout": TIMEOUT_SECONDS}),
+        Form::Exec => json!({"type": "command", "command": command, "args": words(host), "timeout": timeout}),
         Form::Shell => {
-            let tail = Otherwise::wanted(closed).tail();
+            let tail = Otherwise::wanted(host, event).tail(host);
             let command = format!("{} {}{tail}", quoted(command), host.arguments());
-            json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS})
+            json!({"type": "command", "command": command, "timeout": timeout})
         }
     };
     if let (true, Mode::Block, Some(fields)) = (closed, mode, hook.as_object_mut()) {
@@ -178,7 +213,7 @@ pub(crate) fn owner(host: &Host, hook: &Value, command: &str) -> Owner {
         return Owner::Other;
     }
     let named =
-        |program: String| program == command || is_named(&program, "phasegate") || otherwise(hook).names_guard();
+        |program: String| program == command || is_named(&program, "phasegate") || otherwise(host, hook).names_guard();
     if program_of(host, hook).is_some_and(named) {
         return Owner::Ours;
     }
@@ -196,7 +231,7 @@ pub(crate) fn program_of(host: &Host, hook: &Value) -> Option<String> {
 
 /// The program of a command in the form that is written for shells; `None` for any other command.
 fn program(host: &Host, written: &str) -> Option<String> {
-    let (bare, _) = split(written);
+    let (bare, _) = split(host, written);
     let word = bare.strip_suffix(&host.arguments())?.strip_suffix(' ')?;
     let (home, rest) = word.strip_prefix(HOME).map_or(("", word), |rest| ("$HOME/", rest));
     let bare = match rest.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
@@ -290,7 +325,7 @@ mod tests {
 
     #[test]
     fn what_was_written_before_is_ours() {
-        let earlier = Otherwise::Denies.tail();
+        let earlier = Otherwise::Denies.tail(&HOST);
         for command in [
             &format!("phasegate hook claude-code{earlier}"),
             "phasegate hook claude-code",

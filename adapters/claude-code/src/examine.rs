@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::entry::{Otherwise, Owner, by_client, otherwise, owner, program_of};
 use crate::host::{Failing, Host};
-use crate::settings::{Comments, KINDS, group_of, hooks_of, parse, takes_all};
+use crate::settings::{Comments, group_of, holds_hooks, hooks_of, parse, takes_all};
+use crate::trust;
 
 /// One hook that runs the guard.
 struct Wired {
@@ -41,7 +42,7 @@ struct Settings<'a> {
 pub(crate) fn examine(host: &Host, request: &ExamineRequest) -> Examined {
     let mut examined = Examined::default();
     let mut files = Vec::new();
-    for (path, text) in &request.install.existing {
+    for (path, text) in request.install.existing.iter().filter(|(path, _)| holds_hooks(path)) {
         match parse(path, text, Comments::Refused) {
             Ok((_, root)) => {
                 let value = root.to_serde_value().unwrap_or_default();
@@ -62,8 +63,9 @@ pub(crate) fn examine(host: &Host, request: &ExamineRequest) -> Examined {
             examined.programs.push(hook.program.clone());
         }
     }
-    examined.findings.extend(files.iter().flat_map(|file| file_findings(file, examined.managed)));
+    examined.findings.extend(files.iter().flat_map(|file| file_findings(host, file, examined.managed)));
     examined.findings.extend(presence(host, &wired));
+    examined.findings.extend(trust::findings(host, &request.install));
     examined.findings.extend(forms(host, &wired, request.install.mode));
     examined.findings.extend(environment(host, request));
     examined.findings.push(version(host, request.version.as_deref()));
@@ -95,13 +97,13 @@ fn one(host: &Host, file: &Settings<'_>, event: &str, hook: &CstNode, command: &
         managed: file.managed,
         whole: group_of(hook).is_some_and(|group| takes_all(&group)),
         wrapped: whose == Owner::Wrapped,
-        otherwise: otherwise(&value),
+        otherwise: otherwise(host, &value),
         by_client: by_client(&value),
     })
 }
 
 /// What a file has that weakens the guard, whether it holds its hooks or not.
-fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
+fn file_findings(host: &Host, file: &Settings<'_>, managed: bool) -> Vec<Finding> {
     let path = file.path.display();
     let mut found = Vec::new();
     let mut add = |level, what: String, fix: &str| found.push(Finding::new(level, what).with(fix));
@@ -118,7 +120,7 @@ fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
             format!("`{path}` has `allowManagedHooksOnly: true`, and the machine's settings do not run the guard");
         add(Level::Problem, what, "have the hooks put into the machine's settings");
     }
-    for kind in odd_kinds(file.hooks.as_ref()) {
+    for kind in odd_kinds(host, file.hooks.as_ref()) {
         let what = format!("a hook in `{path}` has the type `{kind}`, which makes the client drop hooks beside it");
         add(Level::Problem, what, "take that hook out");
     }
@@ -135,13 +137,13 @@ fn file_findings(file: &Settings<'_>, managed: bool) -> Vec<Finding> {
     found
 }
 
-fn odd_kinds(hooks: Option<&CstObject>) -> Vec<String> {
+fn odd_kinds(host: &Host, hooks: Option<&CstObject>) -> Vec<String> {
     let groups = hooks.into_iter().flat_map(CstObject::properties).filter_map(|property| property.array_value());
     let kinds = groups
         .flat_map(|groups| hooks_of(&groups))
         .filter_map(|hook| hook.to_serde_value())
         .map(|hook| hook.get("type").and_then(Value::as_str).unwrap_or_default().to_owned());
-    kinds.filter(|kind| !KINDS.contains(&kind.as_str())).collect()
+    kinds.filter(|kind| !host.kinds.contains(&kind.as_str())).collect()
 }
 
 /// Whether every event that `init` wires reaches the guard.
@@ -181,11 +183,17 @@ fn forms(host: &Host, wired: &[Wired], mode: Mode) -> Vec<Finding> {
     for (event, failing) in host.events {
         let hooks: Vec<_> = wired.iter().filter(|hook| hook.event == *event).collect();
         let mut lines: Vec<_> = hooks.iter().map(|hook| hook.line.as_str()).collect();
-        lines.sort_unstable();
-        lines.dedup();
+        if host.once {
+            lines.sort_unstable();
+            lines.dedup();
+        }
         if lines.len() > 1 {
             let what = format!("more than one hook runs the guard for `{event}`, so every such event is decided twice");
-            let fix = format!("{}, which writes the same line everywhere", init(host));
+            let fix = if host.once {
+                format!("{}, which writes the same line everywhere", init(host))
+            } else {
+                "take it out of one of the files, with `phasegate init --undo`".to_owned()
+            };
             found.push(Finding::new(Level::Warning, what).with(fix));
         }
         if *failing == Failing::Closed {
@@ -206,7 +214,7 @@ fn failing_open(host: &Host, hook: &Wired, mode: Mode) -> Option<Finding> {
     let fix = format!("{}, which renews it", init(host));
     match (hook.otherwise, hook.by_client, mode) {
         (Otherwise::ByMode, true, _) | (Otherwise::ByMode, false, Mode::Warn) => None,
-        (Otherwise::Denies, true, _) | (Otherwise::Tells, _, Mode::Warn) => {
+        (Otherwise::Denies, true, _) | (Otherwise::Tells | Otherwise::OnlyTells, _, Mode::Warn) => {
             let what =
                 format!("the hook for `{event}` in `{path}` has an earlier form, which differs by the project's mode");
             Some(Finding::new(Level::Warning, what).with(fix))
@@ -218,7 +226,7 @@ fn failing_open(host: &Host, hook: &Wired, mode: Mode) -> Option<Finding> {
             );
             Some(Finding::new(Level::Problem, what).with(fix))
         }
-        (Otherwise::Tells, _, Mode::Block) => {
+        (Otherwise::Tells | Otherwise::OnlyTells, _, Mode::Block) => {
             let what = format!(
                 "the hook for `{event}` in `{path}` was written for warn mode, and a skill here is in block mode: if the \
                  guard is gone, the call runs"

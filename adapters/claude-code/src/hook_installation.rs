@@ -9,7 +9,7 @@ use phasegate_adapter::install::STATE_VARIABLES;
 use crate::entry::{by_client, ours};
 use crate::host::Host;
 use crate::odd_hooks::reject_odd_hooks;
-use crate::settings::{Comments, group_of, parse, reject_switched_off, takes_all};
+use crate::settings::{Comments, group_of, holds_hooks, parse, reject_switched_off, takes_all};
 
 /// Why the client would not start the guard; `None` where some settings file starts it for every event that must be
 /// denied when it fails, and none switches hooks off.
@@ -22,8 +22,8 @@ pub(crate) fn unguarded(host: &Host, request: &InstallRequest) -> Option<String>
     if let Some(why) = own.find_map(|(path, text)| moved_state(path, text)) {
         return Some(why);
     }
-    let files: Vec<_> =
-        request.existing.iter().map(|(path, text)| missing(host, path, text, &request.command)).collect();
+    let files = request.existing.iter().filter(|(path, _)| holds_hooks(path));
+    let files: Vec<_> = files.map(|(path, text)| missing(host, path, text, &request.command)).collect();
     if files.iter().any(|missing| missing.is_none()) {
         return None;
     }

@@ -11,10 +11,13 @@ use phasegate_adapter::{
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
+use crate::dialect::Skills;
 use crate::entry::{Form, entry};
-use crate::host::Host;
+use crate::host::{Host, RecordForm};
 use crate::shell::Shell;
-use crate::{decode, encode, examine, hook_installation, install, managed, mods, permissions, transcript, wire};
+use crate::{
+    decode, encode, examine, hook_installation, install, managed, mods, permissions, rollout, transcript, trust, wire,
+};
 
 /// The adapter of one host.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +60,7 @@ impl Adapter for Hooks {
     }
 
     fn shell(&self) -> Option<&dyn ClientShell> {
-        Some(&Shell)
+        self.host.holds_all.then_some(&Shell as &dyn ClientShell)
     }
 
     fn installer(&self) -> &dyn Installer {
@@ -93,11 +96,21 @@ impl Codec for Hooks {
 
 impl ClientRecord for Hooks {
     fn place(&self, message: &Message) -> Option<RecordPlace> {
-        transcript::place(self.host, message)
+        match self.host.record {
+            RecordForm::Messages => transcript::place(self.host, message),
+            RecordForm::Rollout => rollout::place(message),
+        }
     }
 
     fn read(&self, line: &str) -> Vec<Recorded> {
-        transcript::read(self.host, line)
+        match self.host.record {
+            RecordForm::Messages => transcript::read(self.host, line),
+            RecordForm::Rollout => rollout::read(line),
+        }
+    }
+
+    fn ends(&self, message: &Message) -> Option<PathBuf> {
+        if self.host.record == RecordForm::Rollout { rollout::file(message) } else { None }
     }
 
     fn told(&self, message: &Message) -> Vec<Recorded> {
@@ -119,7 +132,7 @@ impl Installer for Hooks {
     }
 
     fn install_local(&self, request: &InstallRequest) -> Result<Option<Vec<Change>>, Problem> {
-        install::install_local(self.host, request).map(Some)
+        install::install_local(self.host, request)
     }
 
     fn uninstall(&self, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
@@ -127,19 +140,19 @@ impl Installer for Hooks {
     }
 
     fn permissions(&self, path: &Path, text: &str) -> Result<Vec<Permission>, Problem> {
-        permissions::given(path, text)
+        if self.host.holds_all { permissions::given(path, text) } else { Ok(Vec::new()) }
     }
 
     fn allowed_tool(&self, written: &str) -> Option<Permission> {
-        Some(permissions::permission(PermissionEffect::Allow, written))
+        self.host.holds_all.then(|| permissions::permission(PermissionEffect::Allow, written))
     }
 
     fn loads_from(&self, path: &Path, text: &str) -> Vec<PathBuf> {
-        mods::marketplaces(path, text)
+        if self.host.holds_all { mods::marketplaces(path, text) } else { Vec::new() }
     }
 
     fn managed(&self, request: &InstallRequest) -> Vec<Change> {
-        managed::changes(self.host, request)
+        if self.host.holds_all { managed::changes(self.host, request) } else { Vec::new() }
     }
 
     fn demands_guard<'a>(&self, settings: &'a BTreeMap<PathBuf, String>) -> Option<&'a Path> {
@@ -148,11 +161,29 @@ impl Installer for Hooks {
     }
 
     fn in_both_scopes(&self) -> bool {
-        true
+        self.host.once
     }
 
     fn writes_mode(&self) -> bool {
         true
+    }
+
+    fn advice(&self, request: &InstallRequest) -> Vec<String> {
+        trust::advice(self.host, request)
+    }
+
+    fn skill_command(&self) -> &'static str {
+        match self.host.own.skills {
+            Skills::Tool => "/",
+            Skills::Text => "$",
+        }
+    }
+
+    fn digests(&self, path: &Path, settings: &Value) -> BTreeMap<String, String> {
+        if self.host.trust_file.is_none() {
+            return BTreeMap::new();
+        }
+        trust::hooks(path, settings).map(|hook| (hook.place(), hook.digest())).collect()
     }
 
     fn unguarded(&self, request: &InstallRequest) -> Option<String> {
@@ -178,7 +209,7 @@ impl Diagnostics for Hooks {
     }
 
     fn modules(&self) -> Option<&'static ModuleTable> {
-        Some(&mods::MODS)
+        self.host.holds_all.then_some(&mods::MODS)
     }
 
     fn limits(&self) -> Vec<Limit> {

@@ -5,6 +5,7 @@ pub(crate) mod vs_code;
 pub(crate) mod copilot_cli;
 pub(crate) mod others;
 pub(crate) mod claude_code;
+pub(crate) mod codex;
 
 use phasegate_adapter::Registered;
 
@@ -13,4 +14,8 @@ use crate::hooks::Hooks;
 /// The adapter of Claude Code.
 pub static CLAUDE_CODE: Hooks = Hooks { host: &claude_code::HOST };
 
+/// The adapter of Codex CLI.
+pub static CODEX: Hooks = Hooks { host: &codex::HOST };
+
 inventory::submit!(Registered(&CLAUDE_CODE));
+inventory::submit!(Registered(&CODEX));

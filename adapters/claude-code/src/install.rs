@@ -27,16 +27,16 @@ pub(crate) fn install(host: &Host, request: &InstallRequest) -> Result<Vec<Chang
 }
 
 /// The changes that put our hooks into the settings which one person keeps in the project. The command `/phasegate` is a
-/// file that others would get.
-pub(crate) fn install_local(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
-    put_hooks(host, request, request.project.join(host.local_settings))
+/// file that others would get. `None` where there are no such settings.
+pub(crate) fn install_local(host: &Host, request: &InstallRequest) -> Result<Option<Vec<Change>>, Problem> {
+    host.local_settings.map(|file| put_hooks(host, request, request.project.join(file))).transpose()
 }
 
 /// The changes that take us out again.
 pub(crate) fn uninstall(host: &Host, request: &InstallRequest) -> Result<Vec<Change>, Problem> {
     let mut changes: Vec<_> = remove_hooks(host, request, settings(host, request))?.into_iter().collect();
-    if request.scope == InstallScope::Project {
-        changes.extend(remove_hooks(host, request, request.project.join(host.local_settings))?);
+    if let (InstallScope::Project, Some(file)) = (request.scope, host.local_settings) {
+        changes.extend(remove_hooks(host, request, request.project.join(file))?);
     }
     changes.extend(slash_command::uninstall(host, request));
     Ok(changes)
@@ -58,7 +58,9 @@ fn put_hooks(host: &Host, request: &InstallRequest, path: PathBuf) -> Result<Vec
         let wanted = entry(host, event, &request.command, request.mode, Form::Shell);
         put(&entries, &wanted, ours(host, &entries, &request.command));
     }
-    shell_setting::put(&object, request);
+    if host.holds_all {
+        shell_setting::put(&object, request);
+    }
     let after = format!("{mark}{root}");
     if before == Some(&after) {
         return Ok(Vec::new());

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::entry::{Owner, owner};
 use crate::host::Host;
-use crate::settings::{KINDS, hooks_of};
+use crate::settings::hooks_of;
 
 /// A hook of a kind that the client does not know makes it drop others, ours among them. One that runs the guard in a form
 /// of its own is its owner's to keep, and beside ours would have every call decided twice.
@@ -20,7 +20,7 @@ pub(crate) fn reject_odd_hooks(host: &Host, path: &Path, hooks: &CstObject, comm
         for hook in property.array_value().iter().flat_map(hooks_of) {
             let hook = hook.to_serde_value().unwrap_or_default();
             let text = |name: &str| hook.get(name).and_then(Value::as_str).unwrap_or_default();
-            if !KINDS.contains(&text("type")) {
+            if !host.kinds.contains(&text("type")) {
                 let kind = text("type");
                 return problem(format!("a hook has the type `{kind}`, which makes the client drop hooks beside it"));
             }

@@ -85,6 +85,17 @@ pub(crate) fn of_text_with_status(tool: &str, response: &Value) -> Ending {
     }
 }
 
+/// The ending that a `PostToolUse` shows, if the answer of a program is a text and the session's file says how it ended. Where
+/// there is no such file, that of a program is not known.
+pub(crate) fn before_record(tool: &str, input: &Value, response: &Value) -> Ending {
+    match tool {
+        "" => of_response(tool, input, response),
+        AGENT => Ending::of(Outcome::Launched),
+        "Edit" if response.as_str().and_then(exit_code) == Some(0) => Ending::of(Outcome::Ok),
+        _ => Ending::of(Outcome::Unknown),
+    }
+}
+
 /// The client sends a shell's failure as `PostToolUseFailure`, except where it knows that the program means something else
 /// by a status other than 0 (`grep` without a match); then it says so, and the status is not known.
 fn of_shell(input: &Value, response: &Value) -> Ending {

@@ -40,7 +40,7 @@ impl SessionLines for Sessions {
             }
             _ => {}
         }
-        SessionLine { frames: frames.all, at }
+        SessionLine { frames: frames.all, at, ..SessionLine::default() }
     }
 }
 

@@ -52,9 +52,6 @@ pub(crate) fn parse<'a>(path: &Path, text: &'a str, comments: Comments) -> Resul
 /// The byte order mark of a file in UTF-8.
 const MARK: &str = "\u{feff}";
 
-/// The kinds of hooks that every recorded version of the client knows.
-pub(crate) const KINDS: [&str; 5] = ["command", "http", "mcp_tool", "prompt", "agent"];
-
 /// The first key that is given twice, in the settings or in their `hooks`.
 fn repeated(object: &CstObject) -> Option<String> {
     let mut seen = Vec::new();
@@ -76,6 +73,11 @@ pub(crate) fn reject_switched_off(path: &Path, text: &str) -> Result<(), Problem
         return Err(Problem::new(Code::ConfigValue, message));
     }
     Ok(())
+}
+
+/// Whether a file may hold hooks in the form that is read here.
+pub(crate) fn holds_hooks(path: &Path) -> bool {
+    path.extension().is_none_or(|end| end != "toml")
 }
 
 /// Whether a group of hooks runs for everything that happens.

@@ -17,21 +17,22 @@ The user gave phasegate the command `$ARGUMENTS`. What came of it is said beside
 
 /// The change that puts the file there; none where one of this name is there already.
 pub(crate) fn install(host: &Host, request: &InstallRequest) -> Option<Change> {
-    let path = path(host, request);
+    let path = path(host, request)?;
     let free = !request.existing.contains_key(&path);
     free.then(|| Change { path, before: None, after: Some(TEXT.into()) })
 }
 
 /// The change that removes the file, unless the file was modified.
 pub(crate) fn uninstall(host: &Host, request: &InstallRequest) -> Option<Change> {
-    let path = path(host, request);
+    let path = path(host, request)?;
     let before = request.existing.get(&path).filter(|text| *text == TEXT).cloned()?;
     Some(Change { path, before: Some(before), after: None })
 }
 
-fn path(host: &Host, request: &InstallRequest) -> PathBuf {
-    match request.scope {
-        InstallScope::Project => request.project.join(host.command_file),
-        InstallScope::User => request.home.join(host.command_file),
-    }
+fn path(host: &Host, request: &InstallRequest) -> Option<PathBuf> {
+    let root = match request.scope {
+        InstallScope::Project => &request.project,
+        InstallScope::User => &request.home,
+    };
+    host.command_file.map(|file| root.join(file))
 }

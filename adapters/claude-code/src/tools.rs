@@ -5,7 +5,7 @@ use phasegate_core::analysis::{CallAnalysis, PathUse};
 use phasegate_core::tool::Labels;
 use serde_json::Value;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, PatchTool};
 use crate::wire::McpServer;
 
 /// A tool under its canonical name.
@@ -65,9 +65,9 @@ pub(crate) fn labels(dialect: &Dialect, named: &Named) -> Option<Labels> {
 /// The paths that one of the client's own file tools would touch.
 pub(crate) fn analysis(dialect: &Dialect, named: &Named, input: &Value) -> CallAnalysis {
     let own = named.own();
-    if own.is_some() && own == dialect.patch_tool {
-        let patch = input.get("input").and_then(Value::as_str).unwrap_or_default();
-        return CallAnalysis { paths: patch::paths(patch), ..CallAnalysis::default() };
+    let text = |argument: &str| input.get(argument).and_then(Value::as_str).unwrap_or_default();
+    if let Some(PatchTool { argument, .. }) = dialect.patch_tool.filter(|patch| own == Some(patch.tool)) {
+        return CallAnalysis { paths: patch::paths(text(argument)), ..CallAnalysis::default() };
     }
     let Some(access) = own.and_then(|own| dialect.tool(own)?.access) else { return CallAnalysis::default() };
     let paths = written(dialect, input).map(|path| PathUse::new(path.to_owned(), access)).collect();

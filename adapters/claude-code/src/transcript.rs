@@ -70,7 +70,7 @@ pub(crate) fn told(host: &Host, message: &Message) -> Vec<Recorded> {
             Some(answer) => plainly_ran(answer),
             None => answer.is_array() || answer.is_object(),
         };
-        let end = RecordedEnd { ran, passed: None, tests: None };
+        let end = RecordedEnd::of(ran);
         let (id, input) = (text(call, "tool_use_id")?.to_owned(), call.get("tool_input").cloned());
         Some(Recorded { call: id, tool: Some(named.tool), input, end: Some(end), at: None })
     };
@@ -78,7 +78,7 @@ pub(crate) fn told(host: &Host, message: &Message) -> Vec<Recorded> {
 }
 
 /// The end of a call that the client says was denied.
-const NOT_RUN: RecordedEnd = RecordedEnd { ran: false, passed: None, tests: None };
+const NOT_RUN: RecordedEnd = RecordedEnd::of(false);
 
 /// How a call ended whose result says this. `kept` is what the client itself keeps of what the tool answered: a text where it
 /// answered nothing. A mod may rewrite what the result says, and not that.
@@ -90,12 +90,12 @@ fn end(is_error: bool, said: &str, kept: &Value) -> RecordedEnd {
     let small = |bytes: usize| bytes <= MAX_COMPARED_BYTES;
     if is_shells && outcome::of_response("Bash", &Value::Null, kept).outcome == Outcome::Ok {
         let tests = small(kept.to_string().len()).then(|| outcome::tests("Bash", kept));
-        return RecordedEnd { ran, passed: Some(true), tests };
+        return RecordedEnd { passed: Some(true), tests, ..RecordedEnd::of(ran) };
     }
     let failed = kept.is_string() && is_error;
     let tests =
         (failed && exit_code.is_some() && small(said.len())).then(|| outcome::tests("Bash", &Value::from(said)));
-    RecordedEnd { ran, passed: failed.then_some(false), tests }
+    RecordedEnd { passed: failed.then_some(false), exit_code, tests, ..RecordedEnd::of(ran) }
 }
 
 /// Whether an answer is that of a call that ran, as far as its text shows.

@@ -26,10 +26,6 @@ const LISTS: [(&str, &str); 5] = [
 /// Clients without an adapter of their own, whose lists of servers their own programs change.
 pub(crate) const PROGRAMS: &[ClientProgram] = &[
     ClientProgram::unguarded(
-        &["codex", "@openai/codex"],
-        &["mcp add", "mcp remove", "mcp login", "mcp logout", "plugin", "mcp-server", "app-server"],
-    ),
-    ClientProgram::unguarded(
         &["gemini", "@google/gemini-cli"],
         &["mcp add", "mcp remove", "mcp enable", "mcp disable", "extensions", "extension", "hooks", "skills"],
     ),
@@ -38,14 +34,8 @@ pub(crate) const PROGRAMS: &[ClientProgram] = &[
 ];
 
 /// Other files of such clients that name servers and programs.
-pub(crate) const UNSEEN: [&str; 6] = [
-    ".codex/config.toml",
-    "~/.codex/config.toml",
-    ".gemini/settings.json",
-    "~/.gemini/settings.json",
-    ".gemini/extensions/",
-    "~/.gemini/extensions/",
-];
+pub(crate) const UNSEEN: [&str; 4] =
+    [".gemini/settings.json", "~/.gemini/settings.json", ".gemini/extensions/", "~/.gemini/extensions/"];
 
 /// The paths of the lists, as an adapter names its settings.
 pub(crate) fn places() -> Vec<String> {

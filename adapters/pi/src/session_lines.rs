@@ -39,7 +39,7 @@ impl SessionLines for Sessions {
         let Some(session) = known.get(SESSION).and_then(Value::as_str) else { return SessionLine::default() };
         let folder = known.get(FOLDER).cloned().unwrap_or_default();
         let frame = |event| json!({"event": event, "session": session, "cwd": folder, "mode": "json"});
-        SessionLine { frames: events.into_iter().map(frame).collect(), at }
+        SessionLine { frames: events.into_iter().map(frame).collect(), at, ..SessionLine::default() }
     }
 }
 

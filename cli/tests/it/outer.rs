@@ -75,10 +75,12 @@ fn no_line_starts_a_client_where_the_text_alone_decides() {
     let world = World::guarded("block");
     world.frame("s", "SessionStart", json!({"source": "startup"}));
     let line = |line: &str| world.call("s", "t", "Bash", json!({"command": line}));
-    for client in ["claude -p x", "opencode run x", "pi -p x", "npx -y opencode-ai run x", "codex mcp add x -- y"] {
+    for client in
+        ["claude -p x", "opencode run x", "pi -p x", "npx -y opencode-ai run x", "codex exec x", "codex mcp add x -- y"]
+    {
         denied(&line(client), "Use a subagent of this session");
     }
-    for asks in ["claude --version", "claude mcp --help", "npm ls @anthropic-ai/claude-code", "codex exec x"] {
+    for asks in ["claude --version", "claude mcp --help", "npm ls @anthropic-ai/claude-code", "gemini -p x"] {
         assert_eq!(reply(&line(asks)), Reply::Silent, "{asks}");
     }
 }

@@ -93,7 +93,14 @@ fn parsed(text: &str) -> Result<Value, String> {
 
 fn recorded(frame: &Value) -> Result<Recorded, String> {
     let frame = RawValue::from_string(frame.to_string()).map_err(|error| error.to_string())?;
-    Ok(Recorded { n: 1, environment: BTreeMap::new(), files: BTreeMap::new(), frame, reply: Answer::default() })
+    Ok(Recorded {
+        n: 1,
+        environment: BTreeMap::new(),
+        files: BTreeMap::new(),
+        record: Vec::new(),
+        frame,
+        reply: Answer::default(),
+    })
 }
 
 /// A template with its values; what has no value is left out.

@@ -17,7 +17,7 @@ use crate::tool::Call;
 use crate::tree;
 
 /// The arguments in which a start says what the subagent is to do.
-const SAYS: [&str; 2] = ["prompt", "description"];
+const SAYS: [&str; 3] = ["prompt", "description", "message"];
 
 /// A start of a subagent, as the runs see it that it may be about.
 pub(crate) struct BranchStart<'a> {

@@ -136,6 +136,15 @@ fn ended(found: Vec<Recorded>, since: i64) -> Vec<Recorded> {
     ended.into_iter().filter(|one| !is_old(one)).map(with).collect()
 }
 
+/// The end of a call, as a record says that has it among the last lines; `None` where it says nothing of that.
+pub(crate) fn end_of(file: &Path, call: &str, record: &dyn ClientRecord) -> Option<Recorded> {
+    let length = length(file)?;
+    let bytes = piece(file, length.saturating_sub(LOOK_BYTES), length.min(LOOK_BYTES)).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut lines = text.lines().rev().filter(|line| line.contains(call));
+    lines.find_map(|line| record.read(line).into_iter().find(|one| one.call == call && one.end.is_some()))
+}
+
 /// How long a regular file is.
 fn length(path: &Path) -> Option<u64> {
     path.metadata().ok().filter(std::fs::Metadata::is_file).map(|data| data.len())
@@ -206,7 +215,7 @@ mod tests {
 
         fn read(&self, line: &str) -> Vec<Recorded> {
             let (call, at) = line.split_once(' ').unwrap_or((line, ""));
-            let end = RecordedEnd { ran: true, passed: None, tests: None };
+            let end = RecordedEnd::of(true);
             let at = Some(at.to_owned()).filter(|at| !at.is_empty());
             let all =
                 (!call.is_empty()).then(|| Recorded { call: call.into(), tool: None, input: None, end: Some(end), at });
@@ -236,6 +245,17 @@ mod tests {
         assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), ["half", "b"]);
         assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), [""; 0]);
         assert_eq!(names(&kept.unread().look(&Lines, 12)), ["before", "a"], "in bounds");
+    }
+
+    #[test]
+    fn the_end_of_a_call_is_the_last_that_is_recorded_under_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        assert_eq!(end_of(&file, "a", &Lines), None);
+        fs::write(&file, "a first\nab\na last\nb\n").unwrap();
+        let end = end_of(&file, "a", &Lines).unwrap();
+        assert_eq!((end.call.as_str(), end.at.as_deref()), ("a", Some("last")));
+        assert_eq!(end_of(&file, "c", &Lines), None);
     }
 
     #[test]

@@ -72,12 +72,25 @@ const TOLD: &str = "limits.rs";
 
 /// The digest of an adapter's sources: what the reports of its client were made with.
 pub(crate) fn adapter_digest(client: &str) -> Result<String> {
-    let sources = listed(&root().join("adapters").join(client).join("src"), "rs");
+    let sources = listed(&sources(client)?, "rs");
     let mut all = String::new();
     for path in sources.into_iter().filter(|path| !path.ends_with(TOLD)) {
         all.push_str(&format!("{}\n{}\n", from_root(&path), xtask::root::read(&path)?));
     }
     Ok(sha256(&all))
+}
+
+/// The folder of an adapter's sources: its own crate's, or that of the family in which it is a host.
+fn sources(client: &str) -> Result<PathBuf> {
+    let crates = root().join("adapters");
+    let own = crates.join(client).join("src");
+    if own.is_dir() {
+        return Ok(own);
+    }
+    let host = format!("hosts/{}.rs", client.replace('-', "_"));
+    let all = std::fs::read_dir(&crates).map_err(|error| Failure::file(&crates, error))?;
+    let mut all = all.flatten().map(|entry| entry.path().join("src"));
+    all.find(|sources| sources.join(&host).is_file()).ok_or_else(|| Failure::new(format!("no crate has `{client}`")))
 }
 
 /// The digests of a client's files of scenarios, by path.

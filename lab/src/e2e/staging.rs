@@ -23,6 +23,8 @@ tools:
   format_document: {labels: [write]}
 forbidden:
   - Write
+  - {writes: ran/alive}
+  - {writes: ran/write}
   - {tool: Bash, command: \"touch ran/bash\"}
   - mcp__lsp__apply_edit
 phases:

@@ -37,6 +37,7 @@ mod tests {
                 args: Vec::new(),
                 environment: BTreeMap::new(),
                 files: BTreeMap::new(),
+                record: Vec::new(),
                 input: String::new(),
                 reply: as_hook(reply),
             };

@@ -173,6 +173,7 @@ mod tests {
                 args: Vec::new(),
                 environment: BTreeMap::default(),
                 files: BTreeMap::default(),
+                record: Vec::new(),
                 input: String::new(),
                 reply,
             })

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use super::client::Client;
-use super::{claude_code, opencode, pi};
+use super::{claude_code, codex, opencode, pi};
 use xtask::failure::{Failure, Result};
 
 /// The clients that have a driver.
-const CLIENTS: [&dyn Client; 3] = [&claude_code::ClaudeCode, &opencode::OpenCode, &pi::Pi];
+const CLIENTS: [&dyn Client; 4] = [&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &pi::Pi];
 /// Their ids.
-pub(crate) const IDS: [&str; 3] = [claude_code::ID, opencode::ID, pi::ID];
+pub(crate) const IDS: [&str; 4] = [claude_code::ID, codex::ID, opencode::ID, pi::ID];
 /// The client that is run where none is named.
 pub(crate) const FIRST: &str = claude_code::ID;
 

@@ -15,6 +15,9 @@ pub(crate) struct Frame {
     /// The texts of the project's own files when it came, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) files: BTreeMap<String, String>,
+    /// What the client's own file says of calls, where the guard reads it for this frame: its lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) record: Vec<String>,
     /// What came on standard input, as it came.
     pub(crate) input: String,
     /// What it answered.

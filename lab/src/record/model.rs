@@ -2,6 +2,7 @@
 
 pub(super) mod http;
 pub(super) mod messages;
+mod responses;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -62,7 +63,8 @@ impl Model {
     /// Answers one request of the client.
     pub(super) fn answer(&self, request: &Request) -> Response {
         let json = |value: Value| Response { media_type: "application/json", body: value.to_string() };
-        if !request.path.ends_with("/messages") {
+        let other = request.path.ends_with("/responses");
+        if !other && !request.path.ends_with("/messages") {
             return json(if request.path.ends_with("/count_tokens") {
                 json!({"input_tokens": 1000})
             } else {
@@ -70,12 +72,14 @@ impl Model {
             });
         }
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
-        let (conversation, turn) = self.turn(&body);
+        let asked = if other { responses::request(&body) } else { body.clone() };
+        let (conversation, turn) = self.turn(&asked);
         if let Err(failure) = self.scratch.hand(&turn.1.hand) {
             self.state().failed = Some(failure.to_string());
         }
         std::thread::sleep(Duration::from_millis(turn.1.after_ms));
-        messages::reply(&body, &self.blocks(&conversation, turn.0, &turn.1))
+        let blocks = self.blocks(&conversation, turn.0, &turn.1);
+        if other { responses::reply(&body, &blocks) } else { messages::reply(&body, &blocks) }
     }
 
     /// What happened.

@@ -39,6 +39,8 @@ struct Line<'a> {
     environment: &'a BTreeMap<String, String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     files: BTreeMap<String, Option<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    record: Vec<String>,
     frame: Box<RawValue>,
     reply: &'a Reply,
 }
@@ -63,9 +65,13 @@ pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Re
     let folder = root().join("conformance/cases").join(&session.client).join("sessions").join(name);
     let mut lines = String::new();
     let mut before = session.files.clone();
+    let mut recorded: Vec<&String> = Vec::new();
     for (at, frame) in frames.iter().enumerate() {
         let files = changed(&mut before, frame, scratch);
-        lines.push_str(&line(at + 1, frame, files, scratch)?);
+        let new: Vec<&String> = frame.record.iter().filter(|line| !recorded.contains(line)).collect();
+        recorded.extend(&new);
+        let record = new.into_iter().map(|line| neutral(scratch, line)).collect();
+        lines.push_str(&line(at + 1, frame, files, record, scratch)?);
         lines.push('\n');
     }
     let head = toml::to_string_pretty(session).map_err(|error| Failure::new(error.to_string()))?;
@@ -96,13 +102,19 @@ fn changed(
     changed
 }
 
-fn line(n: usize, frame: &Frame, files: BTreeMap<String, Option<String>>, scratch: &Scratch) -> Result<String> {
+fn line(
+    n: usize,
+    frame: &Frame,
+    files: BTreeMap<String, Option<String>>,
+    record: Vec<String>,
+    scratch: &Scratch,
+) -> Result<String> {
     let failed = |error: serde_json::Error| Failure::new(format!("frame {n}: {error}"));
     // The text of the object stays as the client wrote it: order of keys, numbers, escapes.
     let raw = RawValue::from_string(neutral(scratch, frame.input.trim())).map_err(failed)?;
     let Reply { stdout, stderr, status } = &frame.reply;
     let reply = Reply { stdout: neutral(scratch, stdout), stderr: neutral(scratch, stderr), status: *status };
-    serde_json::to_string(&Line { n, environment: &frame.environment, files, frame: raw, reply: &reply })
+    serde_json::to_string(&Line { n, environment: &frame.environment, files, record, frame: raw, reply: &reply })
         .map_err(failed)
 }
 

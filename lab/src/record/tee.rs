@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use phasegate::exit::CONFIRMED;
 
 use super::frame::{Frame, Reply};
-use log::{environment, keep, own_files};
+use log::{environment, keep, own_files, record};
 
 /// A call of the recorded binary.
 #[derive(clap::Args)]
@@ -74,6 +74,7 @@ fn note(log: &mut File, rest: &[String], input: &[u8], output: &Output) -> std::
             args: rest.to_vec(),
             environment: environment(rest),
             files: own_files(rest),
+            record: record(rest, input),
             input: text(input),
             reply,
         },

@@ -106,7 +106,8 @@ fn frames(log: &str) -> Result<Vec<Frame>> {
         if seen {
             let input = text.replacen("\"session\":\"inner\"", "\"session\":\"1\"", 1);
             let reply = Reply { stdout: answer.unwrap_or_default(), stderr: String::new(), status: Some(0) };
-            frames.push(Frame { args: Vec::new(), environment: BTreeMap::new(), files: BTreeMap::new(), input, reply });
+            let (environment, files) = (BTreeMap::new(), BTreeMap::new());
+            frames.push(Frame { args: Vec::new(), environment, files, record: Vec::new(), input, reply });
         }
     }
     Ok(frames)

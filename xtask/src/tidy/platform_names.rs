@@ -20,6 +20,7 @@ const ALLOWED: &[&str] = &[
     "lab/src/record/drivers.rs",
     "lab/src/record/setup.rs",
     "lab/src/record/claude_code",
+    "lab/src/record/codex",
     "lab/src/record/scratch.rs",
     "lab/src/record/opencode",
     "lab/src/record/pi",

@@ -4,8 +4,8 @@
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow};
 use phasegate_core::analysis::Access;
 
-use crate::dialect::{Dialect, Ends};
-use crate::host::{Failing, Host};
+use crate::dialect::{Dialect, Ends, Skills};
+use crate::host::{Failing, Host, RecordForm, Search};
 use crate::hosts::others::OTHERS;
 use crate::session_lines::Sessions;
 
@@ -39,9 +39,13 @@ static DIALECT: Dialect = Dialect {
     path_arguments: &["file_path", "notebook_path", "path"],
     patch_tool: None,
     background: "run_in_background",
+    agent_kind: "subagent_type",
+    any_agent: "general-purpose",
+    skills: Skills::Tool,
     background_tool: Some(MONITOR),
     ends: Ends::Response,
     honours_ask: true,
+    denies_in_words: false,
     denies_by: 2,
 };
 
@@ -285,9 +289,20 @@ pub(crate) static HOST: Host = Host {
     others: &OTHERS,
     sessions: Some(&Sessions),
     settings: ".claude/settings.json",
-    local_settings: ".claude/settings.local.json",
+    holds_all: true,
+    kinds: &["command", "http", "mcp_tool", "prompt", "agent"],
+    local_settings: Some(".claude/settings.local.json"),
     managed: "/etc/claude-code",
-    command_file: COMMAND_FILES[0],
+    command_file: Some(COMMAND_FILES[0]),
+    search: Search {
+        folder: "${CLAUDE_PROJECT_DIR:-$PWD}",
+        settings: ".claude/settings*.json",
+        denial: [r#"echo "{\"decision\":\"block\",\"reason\":\"$m "#, r#"\"}""#],
+    },
+    shorter: &[],
+    once: true,
+    trust_file: None,
+    record: RecordForm::Messages,
     events: &[
         ("PreToolUse", Failing::Closed),
         ("PostToolUse", Failing::Open),
@@ -305,6 +320,7 @@ pub(crate) static HOST: Host = Host {
         ("PermissionDenied", Failing::Open),
         ("ConfigChange", Failing::Closed),
     ],
+    never_denied: &[],
     ignores_on_failure: &["2.1.197"],
     config_variable: "CLAUDE_CONFIG_DIR",
     entrypoint_variable: "CLAUDE_CODE_ENTRYPOINT",

@@ -4,7 +4,7 @@
 use phasegate_adapter::ToolRow;
 use phasegate_core::analysis::Access;
 
-use crate::dialect::{Dialect, Ends};
+use crate::dialect::{Dialect, Ends, Skills};
 
 /// The variable that it sets for its hooks.
 pub(crate) const VARIABLE: &str = "COPILOT_CLI";
@@ -22,9 +22,13 @@ pub(crate) static DIALECT: Dialect = Dialect {
     patch_tool: None,
     // A line in the background is `mode: async`, and its answer names no exit status.
     background: "",
+    agent_kind: "subagent_type",
+    any_agent: "general-purpose",
+    skills: Skills::Tool,
     background_tool: None,
     ends: Ends::TextWithStatus,
     honours_ask: false,
+    denies_in_words: false,
     denies_by: 0,
 };
 

@@ -4,7 +4,7 @@ use phasegate_adapter::ToolRow;
 use phasegate_core::analysis::Access;
 use phasegate_core::tool::{EXECUTE, NETWORK, READ, WRITE};
 
-use crate::dialect::{Dialect, Ends};
+use crate::dialect::{Dialect, Ends, PatchTool, Skills};
 
 const PATCH: &str = "apply_patch";
 
@@ -50,11 +50,15 @@ pub(crate) static DIALECT: Dialect = Dialect {
         own("open_simple_browser", &[READ, NETWORK]),
     ],
     path_arguments: &["filePath", "path", "files"],
-    patch_tool: Some(PATCH),
+    patch_tool: Some(PatchTool { tool: PATCH, argument: "input" }),
     background: "isBackground",
+    agent_kind: "subagent_type",
+    any_agent: "general-purpose",
+    skills: Skills::Tool,
     background_tool: None,
     ends: Ends::Text,
     honours_ask: true,
+    denies_in_words: false,
     denies_by: 2,
 };
 

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod cases;
+mod codex;
 mod examine;
 mod install;
 mod tables;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
+use phasegate_adapter::patch;
 use phasegate_core::analysis::{Access, PathUse, SimpleCommand, TaskCommands, UNKNOWN, UNNAMED, Verdict, Word};
 use phasegate_core::classifier::Classifier;
 use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
@@ -22,6 +23,9 @@ use crate::policy_store::KeptSettings;
 
 /// The client's search for text.
 const GREP: &str = "Grep";
+
+/// How a patch begins that a line hands to what applies it.
+const PATCH_BEGINS: &str = "*** Begin Patch";
 
 /// What prints the branch that a folder is on.
 const SHOWS_BRANCH: &str = "git branch --show-current";
@@ -117,6 +121,8 @@ pub(crate) fn read_line(
     if let Some(home) = &shell.home {
         judged.touches.iter_mut().for_each(|touch| expand_home(&mut touch.path, home));
     }
+    // A line may read a skill, besides what it does as a line.
+    let invokes = analysis.invokes.take();
     if labels.is_none() && analysis.is_empty() {
         *labels = Some(labels_of(&judged));
         analysis.commands = judged.parts.iter().map(command).collect();
@@ -138,10 +144,14 @@ pub(crate) fn read_line(
         analysis.paths = paths_of(&judged, &Line::new(&judged, &base, root));
         analysis.paths.retain(|path| !tests::is_of_packages(path, &analysis.commands));
         analysis.paths.extend(no_index::paths(&judged, &base));
+        if line.contains(PATCH_BEGINS) {
+            analysis.paths.extend(patch::paths(line));
+        }
         let place = Place { folder: &base, table: &shell.table, home, began };
         analysis.tasks = of_tasks(&judged, root, &place, &shell.trust);
         analysis.in_part = if shell.in_part { in_part::paths(&judged, &base) } else { Vec::new() };
     }
+    analysis.invokes = invokes;
     Some(judged)
 }
 

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use phasegate_adapter::{Adapter, Frame, Playback, SessionLine};
+use phasegate_adapter::{Adapter, Frame, Playback, Recorded, SessionLine};
+use phasegate_core::event::CallOutcome;
 use phasegate_core::{Event, EventKind};
 use serde_json::Value;
 
@@ -28,13 +29,22 @@ pub(super) struct Import<'a> {
     /// What clients' files say of earlier lines of the same session.
     known: BTreeMap<String, Value>,
     left_out: BTreeMap<String, u64>,
+    /// The session of the last line of a client's file.
+    latest: Option<String>,
     /// The folder in which the first session of a client began.
     root: Option<String>,
 }
 
 impl<'a> Import<'a> {
     pub(super) fn new(adapters: &'a [&'static dyn Adapter]) -> Self {
-        Self { adapters, sessions: BTreeMap::new(), known: BTreeMap::new(), left_out: BTreeMap::new(), root: None }
+        Self {
+            adapters,
+            sessions: BTreeMap::new(),
+            known: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+            latest: None,
+            root: None,
+        }
     }
 
     /// The events of a line; what cannot be read is counted by its reason.
@@ -56,7 +66,7 @@ impl<'a> Import<'a> {
             return self.skip("a line of no form that is known");
         };
         let Some(lines) = adapter.session_lines() else { return Vec::new() };
-        let SessionLine { frames, at } = lines.read(&value, &mut self.known);
+        let SessionLine { frames, ends, at } = lines.read(&value, &mut self.known);
         let time = at.as_deref().and_then(milliseconds);
         let mut events = Vec::new();
         for frame in frames {
@@ -67,6 +77,11 @@ impl<'a> Import<'a> {
                 Err(why) => drop(self.skip(&why)),
             }
         }
+        let session = events.last().map(|event| event.session.clone()).or_else(|| self.latest.clone());
+        self.latest.clone_from(&session);
+        let ended =
+            ends.into_iter().filter_map(|one| Some(Event { time, ..Event::new(session.as_deref()?, end(one)?) }));
+        events.extend(ended.collect::<Vec<_>>());
         events
     }
 
@@ -103,6 +118,28 @@ impl<'a> Import<'a> {
     pub(super) fn left_out(self) -> BTreeMap<String, u64> {
         self.left_out
     }
+}
+
+/// The end of a call that a client's file tells beside what its hooks would say.
+fn end(recorded: Recorded) -> Option<EventKind> {
+    let end = recorded.end?;
+    let outcome = match (end.ran, end.passed) {
+        (false, _) => CallOutcome::Refused,
+        (true, Some(true)) => CallOutcome::Ok,
+        (true, Some(false)) => CallOutcome::Failed,
+        (true, None) => CallOutcome::Unknown,
+    };
+    Some(EventKind::ToolResult {
+        id: Some(recorded.call),
+        outcome: Some(outcome),
+        ok: None,
+        exit_code: end.exit_code,
+        output: None,
+        tests: end.tests.unwrap_or_default(),
+        reported: BTreeMap::new(),
+        tool: None,
+        input: None,
+    })
 }
 
 /// The files of sessions that the clients of this machine keep.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Message, Problem, Recorded, RecordedEnd};
 use phasegate_core::event::Outcome as End;
+use phasegate_core::reported::Reported;
 use phasegate_core::tool::{BASH, only_reads};
 use phasegate_core::{Code, Event, EventKind};
 use phasegate_store::file_store::FileStore;
@@ -13,7 +14,7 @@ use phasegate_store::journal::read_last;
 use super::Driver;
 use crate::alarm::{Alarm, JudgedCall, Past, ToldEnd, add};
 use crate::call_comparison::Comparison;
-use crate::client_records::{LOOK_BYTES, Looked, ReadRecord};
+use crate::client_records::{LOOK_BYTES, Looked, ReadRecord, end_of};
 use crate::guard_file;
 use crate::project::session_key;
 use crate::sessions::is_strict;
@@ -28,6 +29,7 @@ impl Driver<'_> {
     pub(crate) fn look(&mut self, adapter: &dyn Adapter, message: &Message, event: &mut Event) {
         // Of a session whose start was not seen, a call may have been made before the guard was there.
         let begun = self.state.session.source.is_some();
+        take_end(adapter, message, event);
         let told: Vec<Recorded> = told_end(event).into_iter().collect();
         let looked = if looks(event) { self.read_on(adapter, message) } else { Looked::default() };
         let seen = looked.calls.into_iter().filter(|call| begun || call.tool.is_some());
@@ -45,6 +47,37 @@ impl Driver<'_> {
         if self.is_distrusted() {
             weaken(event);
         }
+    }
+
+    /// The ends of calls about which the client starts no hook, as events before those of the frame. How each ended is read
+    /// when it is looked at.
+    pub(crate) fn untold_ends(&self, adapter: &dyn Adapter, message: &Message, events: &[Event]) -> Vec<Event> {
+        let file = adapter.client_record().and_then(|record| Some((record, record.ends(message)?)));
+        let (Some((record, file)), Some(first)) = (file, events.first()) else { return Vec::new() };
+        let told = |id: &str| {
+            events.iter().any(|event| matches!(&event.kind, EventKind::ToolResult { id: Some(own), .. } if own == id))
+        };
+        let by = first.agent.as_ref().map(|agent| agent.id.as_str()).unwrap_or_default();
+        let own = self.state.session.calls.iter().filter(|call| call.agent.as_deref().unwrap_or_default() == by);
+        let ended = own.filter_map(|call| {
+            let id = call.id.as_deref().filter(|id| !told(id))?;
+            let ended = end_of(&file, id, record)?;
+            let is_other = ended.tool.is_some_and(|tool| tool != call.tool);
+            let (id, tool) = (Some(id.to_owned()), Some(call.tool.clone()));
+            let kind = EventKind::ToolResult {
+                id,
+                outcome: Some(End::Unknown),
+                ok: None,
+                exit_code: None,
+                output: None,
+                tests: Vec::new(),
+                reported: Reported::new(),
+                tool,
+                input: None,
+            };
+            (ended.end?.untold || is_other).then(|| Event { kind, ..first.clone() })
+        });
+        ended.collect()
     }
 
     /// Looks at what other sessions of the project left that nobody compared, as their clients ended without a word. To be
@@ -234,6 +267,24 @@ fn notice<'a>(alarms: impl Iterator<Item = &'a Alarm>) -> String {
     )
 }
 
+/// Takes the end of a call from the client's own file, where the client does not tell its hooks how the call ended.
+fn take_end(adapter: &dyn Adapter, message: &Message, event: &mut Event) {
+    let EventKind::ToolResult { id: Some(call), outcome: Some(outcome @ End::Unknown), exit_code, tests, .. } =
+        &mut event.kind
+    else {
+        return;
+    };
+    let Some(record) = adapter.client_record() else { return };
+    let ended = record.ends(message).and_then(|file| end_of(&file, call, record));
+    let Some(end) = ended.and_then(|ended| ended.end) else { return };
+    let Some(passed) = end.passed.filter(|_| end.ran) else { return };
+    *outcome = if passed { End::Ok } else { End::Failed };
+    *exit_code = end.exit_code;
+    if let Some(told) = end.tests.filter(|_| tests.is_empty()) {
+        *tests = told;
+    }
+}
+
 /// The end of a call that an event tells, if it has an id.
 fn told_end(event: &Event) -> Option<Recorded> {
     let EventKind::ToolResult { id: Some(call), tool: Some(tool), outcome, exit_code, .. } = &event.kind else {
@@ -245,7 +296,7 @@ fn told_end(event: &Event) -> Option<Recorded> {
         Some(End::Failed) => exit_code.is_some(),
         _ => true,
     };
-    let end = RecordedEnd { ran, passed: None, tests: None };
+    let end = RecordedEnd::of(ran);
     Some(Recorded { call: call.clone(), tool: Some(tool.clone()), input: None, end: Some(end), at: None })
 }
 

@@ -40,7 +40,10 @@ pub(super) fn pass(binary: &Path, log: &Path, rest: &[String]) -> std::io::Resul
         answered(guard, open, |frame, reply| {
             log.lock()?;
             let (args, environment, files) = (rest.to_vec(), environment(rest), own_files(rest));
-            keep(&mut log, &Frame { args, environment, files, input: frame, reply: as_hook(reply) })?;
+            keep(
+                &mut log,
+                &Frame { args, environment, files, record: Vec::new(), input: frame, reply: as_hook(reply) },
+            )?;
             File::unlock(&log)
         })
     })?;

@@ -15,6 +15,18 @@ pub(super) fn environment(rest: &[String]) -> BTreeMap<String, String> {
     client.map(|client| client.variables().iter().filter_map(set).collect()).unwrap_or_default()
 }
 
+/// The lines of the client's own file that say something of calls, where the guard reads it for this frame.
+pub(super) fn record(rest: &[String], input: &[u8]) -> Vec<String> {
+    let lines = || {
+        let adapter = rest.iter().find_map(|word| phasegate_adapters::find(word))?;
+        let message = adapter.codec().open(&phasegate_adapter::Frame::new(input.to_vec())).ok()?;
+        let record = adapter.client_record()?;
+        let text = std::fs::read_to_string(record.ends(&message)?).ok()?;
+        Some(text.lines().filter(|line| !record.read(line).is_empty()).map(str::to_owned).collect())
+    };
+    lines().unwrap_or_default()
+}
+
 /// Appends a frame.
 pub(super) fn keep(log: &mut File, frame: &Frame) -> std::io::Result<()> {
     log.write_all(format!("{}\n", serde_json::to_string(frame)?).as_bytes())
