@@ -35,9 +35,12 @@ pub struct Args {
     /// the clients of this machine keep
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Begin each session with this skill active: one of the project's or a shipped one
+    /// A skill to try: one of the project's or a shipped one. It begins by itself where it says when, else with each session
     #[arg(long, value_name = "NAME")]
     pub skill: Option<String>,
+    /// A pack of rules to try, as `phasegate rules packs` lists them; may be given several times
+    #[arg(long = "rules", value_name = "PACK")]
+    pub packs: Vec<String>,
     /// The minimum mode of every run
     #[arg(long, value_name = "MODE")]
     pub mode: Option<ModeArg>,
@@ -102,19 +105,23 @@ fn files(args: &Args, runtime: &Runtime, project: &Project) -> Result<Vec<PathBu
 }
 
 fn trial(args: &Args, runtime: &Runtime, project: &Project) -> Result<Trial, Failure> {
-    let Configured { policy, skill, guarded } = configured(runtime, project, args.skill.as_deref())?;
-    if !guarded && skill.is_none() {
+    let Configured { policy, skill, guarded } = configured(runtime, project, args.skill.as_deref(), &args.packs)?;
+    if !guarded && skill.is_none() && args.packs.is_empty() {
         return Err(Failure::new(format!("no config guards `{}`", project.root.display()))
-            .with_help("run `phasegate init`, or name a shipped skill with `--skill test-first`"));
+            .with_help("run `phasegate init`, or try `--skill test-first` or `--rules protect-secrets`"));
     }
     let other = |folder: &PathBuf| {
         let folder = folder
             .canonicalize()
             .map_err(|error| Failure::new(format!("`{}` cannot be opened: {error}", folder.display())))?;
-        configured(runtime, &Project::find(&runtime.locations, &folder), args.skill.as_deref())
+        let other = configured(runtime, &Project::find(&runtime.locations, &folder), None, &[])?;
+        let none = || Failure::new(format!("no config guards `{}`", folder.display()));
+        if other.guarded { Ok(other) } else { Err(none().with_help("name the folder of a guarded project")) }
     };
     let against = args.against.as_ref().map(other).transpose()?.map(|other| other.policy);
     let (mode, confine) = (args.mode.map(ModeArg::mode), args.confine);
+    // What begins by itself is not begun for it: sessions that never do such work are left alone.
+    let skill = skill.filter(|name| policy.skill(name).is_none_or(|skill| !skill.starts_by_itself()));
     let options = Options { skill, mode, confine, other_skills: true, ..Options::default() };
     Ok(Trial { policy, against, options })
 }
@@ -160,7 +167,8 @@ fn print(report: &Report, context: &Context) {
     let out = |text: String| context.out.line(text);
     let Counts { calls, warned, asked, denied } = report.total;
     let sessions = report.sessions.len();
-    out(format!("{sessions} {} with {calls} calls", plural("session", sessions)));
+    let many = |word: &str, number: u64| plural(word, usize::try_from(number).unwrap_or(usize::MAX));
+    out(format!("{sessions} {} with {calls} {}", plural("session", sessions), many("call", calls)));
     out(format!(
         "  {} denied, {} asked about, {} warned",
         share(denied, calls),
@@ -169,10 +177,7 @@ fn print(report: &Report, context: &Context) {
     ));
     let held: u64 = report.sessions.iter().map(|session| session.held).sum();
     if held > 0 {
-        out(format!(
-            "  {held} {} not ended before the work was done",
-            plural("turn", usize::try_from(held).unwrap_or(2))
-        ));
+        out(format!("  {held} {} not ended before the work was done", many("turn", held)));
     }
     table(context, "By phase or rule", report.sources.iter().map(|(name, counts)| (name.as_str(), *counts)));
     let stopped = report.tools.iter().filter(|(_, counts)| counts.stopped() > 0);
@@ -187,8 +192,8 @@ fn print(report: &Report, context: &Context) {
     );
     let differing = report.findings().filter(|(_, finding)| finding.differs());
     rows(context, "Answered differently by the two configs", &differing.collect::<Vec<_>>());
-    for (why, times) in &report.left_out {
-        out(format!("\n{} {times} × {why}", "left out:".yellow()));
+    for (why, left) in &report.left_out {
+        out(format!("\n{} {} × {why}, first in {}", "left out:".yellow(), left.times, left.first));
     }
     if report.not_kept > 0 {
         out(format!("\n{} further findings are counted and not listed", report.not_kept));
@@ -223,7 +228,9 @@ fn rows(context: &Context, title: &str, rows: &[(&SessionReport, &Finding)]) {
             Effect::Allow => "allow".green().to_string(),
         };
         let before = finding.before.filter(|_| finding.differs()).map(|before| format!("{} -> ", before.word()));
-        let id: String = if session.id.is_empty() { "-".into() } else { session.id.chars().take(8).collect() };
+        let name = PathBuf::from(&session.file).file_stem().map(|name| name.to_string_lossy().into_owned());
+        let id = if session.id.is_empty() { name.unwrap_or_default() } else { session.id.clone() };
+        let id: String = id.chars().take(8).collect();
         let what = finding.what.lines().next().unwrap_or_default();
         let line: String = format!("{} {what}", finding.tool).chars().take(90).collect();
         context.out.line(format!("  {id:<8} #{:<5} {}{effect} {line}", finding.call, before.unwrap_or_default()));

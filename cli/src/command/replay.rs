@@ -60,7 +60,7 @@ pub enum Format {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let Configured { policy, skill, guarded } = configured(&runtime, &project, args.skill.as_deref())?;
+    let Configured { policy, skill, guarded } = configured(&runtime, &project, args.skill.as_deref(), &[])?;
     let guarded = guarded || context.project.is_some();
     let start = if guarded || args.live_files { Some(context.start()?) } else { None };
     let root = start.as_ref().map(|start| start.display().to_string());
@@ -117,18 +117,27 @@ pub(crate) struct Configured {
     pub(crate) guarded: bool,
 }
 
-/// A project's policy, with a skill of this name, which may be a shipped one that no config uses.
+/// A project's policy, with a skill of this name, which may be a shipped one that no config uses, and with packs of rules.
 ///
 /// # Errors
 ///
 /// A config has a mistake; its place is named.
-pub(crate) fn configured(runtime: &Runtime, project: &Project, skill: Option<&str>) -> Result<Configured, Failure> {
+pub(crate) fn configured(
+    runtime: &Runtime,
+    project: &Project,
+    skill: Option<&str>,
+    packs: &[String],
+) -> Result<Configured, Failure> {
     let found = runtime.discover(project);
     if let Some(problem) = found.problems.first() {
         return Err(Failure::new(format!("{}: {}", problem.path, problem.message)));
     }
     let mut files = found.files;
     let guarded = !files.is_empty();
+    if !packs.is_empty() {
+        let text = serde_json::json!({"rules": {"packs": packs}}).to_string();
+        files.push(SourceFile { path: "--rules".into(), text, level: Level::User, kind: Kind::Settings });
+    }
     let mut compiled = compile(&files);
     let mut skill = skill.map(str::to_owned);
     if let Some(name) = skill.clone().as_deref()

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 pub use self::import::{client_files, works_in};
 pub use self::parts::by_session;
-pub use self::report::{Answer, Counts, Finding, PhaseSpan, Report, SessionReport};
+pub use self::report::{Answer, Counts, Finding, LeftOut, PhaseSpan, Report, SessionReport};
 
 use self::import::Import;
 use self::parts::Parts;
@@ -61,29 +61,30 @@ pub fn play(
     let mut player = Player { replay: replay(&trial.policy)?, against, report: Report::default(), file };
     let mut parts = Parts::open(files)?;
     let mut import = Import::new(adapters);
-    let mut line = Vec::new();
+    let (mut line, mut number) = (Vec::new(), 0_u64);
     while parts.next(&mut line)? {
+        number += 1;
+        let place = || format!("{}:{number}", file.display());
         for event in import.events(&String::from_utf8_lossy(&line)) {
-            player.step(&event);
+            if let Err(LineError(why)) = player.step(&event) {
+                player.report.leave_out(why, &place());
+            }
         }
+        import.take_left_out().into_iter().for_each(|why| player.report.leave_out(why, &place()));
         done(u64::try_from(line.len()).unwrap_or_default());
     }
-    player.report.take_left_out(import.left_out());
     player.report.files = u64::try_from(files.len()).unwrap_or_default();
     Ok(player.report)
 }
 
 impl Player<'_> {
-    fn step(&mut self, event: &Event) {
+    fn step(&mut self, event: &Event) -> Result<(), LineError> {
         let answered = |replay: &mut Replay| replay.event(event.clone()).map(|output| Answer::of(&output));
         let (new, old) = (answered(&mut self.replay), self.against.as_mut().map(answered));
-        let answer = match new {
-            Ok(answer) => answer,
-            Err(LineError(why)) => return self.report.leave_out(&why),
-        };
+        let answer = new?;
         let old = old.and_then(Result::ok);
         let file = || self.file.display().to_string();
-        let Some(session) = self.report.session(&event.session, file) else { return };
+        let Some(session) = self.report.session(&event.session, file) else { return Ok(()) };
         session.events += 1;
         session.stand(&answer);
         match &event.kind {
@@ -112,6 +113,7 @@ impl Player<'_> {
             EventKind::Stop { .. } if answer.effect > Effect::Allow => session.held += 1,
             _ => {}
         }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a skill says of what a call was seen to do to a file: whether a run of it forbids that, and whether one begins.
 
 use super::{SkillCall, SkillPart};
-use crate::analysis::{Access, PathUse};
+use crate::analysis::{Access, PathUse, SimpleCommand, Verdict};
 use crate::matcher::{Matcher, Subject, Use};
 use crate::redacted::Fit;
 use crate::state::Run;
@@ -34,11 +34,21 @@ impl SkillCall<'_> {
         let whole = self.parts.is_empty().then_some(&self.whole);
         let parts = move || self.parts.iter().chain(whole);
         let acts = parts().any(|part| !only_reads(&part.labels));
-        parts().filter(move |part| !acts || !only_reads(&part.labels))
+        parts().filter(move |part| (!acts || !only_reads(&part.labels)) && !part.names_all())
     }
 }
 
 impl SkillPart<'_> {
+    /// Whether it is a command that is known to talk to another machine, and to change no file which it does not name: `git fetch`.
+    fn names_all(&self) -> bool {
+        let analysis = &self.call.analysis;
+        let known = |command: &SimpleCommand| {
+            matches!(command.verdict, Verdict::Write | Verdict::Send) && command.besides && command.network
+        };
+        let writes = analysis.paths.iter().any(|path| path.access != Access::Read);
+        !analysis.commands.is_empty() && analysis.commands.iter().all(known) && !writes
+    }
+
     /// Whether the line selects the part as one that changes the file.
     fn changes(&self, line: &Matcher, change: &PathUse) -> Fit {
         if !line.paths.iter().any(|test| test.access == Access::Write) {

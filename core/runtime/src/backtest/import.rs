@@ -16,6 +16,8 @@ use crate::timestamp::milliseconds;
 const END: &str = "jsonl";
 /// The arguments of file tools that name a file.
 const ARGUMENTS: [&str; 3] = ["file_path", "notebook_path", "path"];
+/// The most characters of a reason.
+const MAX_WHY: usize = 300;
 /// How deep folders of sessions are looked into.
 const MAX_DEPTH: usize = 8;
 /// How many lines of a file are looked at for the folder in which its session works.
@@ -28,7 +30,8 @@ pub(super) struct Import<'a> {
     sessions: BTreeMap<String, Playback>,
     /// What clients' files say of earlier lines of the same session.
     known: BTreeMap<String, Value>,
-    left_out: BTreeMap<String, u64>,
+    /// Why something of the last line was left out.
+    left_out: Vec<String>,
     /// The session of the last line of a client's file.
     latest: Option<String>,
     /// The folder in which the first session of a client began.
@@ -41,7 +44,7 @@ impl<'a> Import<'a> {
             adapters,
             sessions: BTreeMap::new(),
             known: BTreeMap::new(),
-            left_out: BTreeMap::new(),
+            left_out: Vec::new(),
             latest: None,
             root: None,
         }
@@ -109,14 +112,13 @@ impl<'a> Import<'a> {
     }
 
     fn skip(&mut self, why: &str) -> Vec<Event> {
-        let why: String = why.chars().take(120).collect();
-        *self.left_out.entry(why).or_default() += 1;
+        self.left_out.push(why.chars().take(MAX_WHY).collect());
         Vec::new()
     }
 
-    /// How often lines were left out, by the reason.
-    pub(super) fn left_out(self) -> BTreeMap<String, u64> {
-        self.left_out
+    /// Why something of the last line was left out; each reason once.
+    pub(super) fn take_left_out(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.left_out)
     }
 }
 

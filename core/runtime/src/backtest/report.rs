@@ -209,6 +209,15 @@ impl SessionReport {
     }
 }
 
+/// Lines that were left out for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// How many.
+    pub times: u64,
+    /// The file and the line of the first one.
+    pub first: String,
+}
+
 /// What a policy would have answered in recorded sessions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
@@ -226,8 +235,8 @@ pub struct Report {
     pub differing: u64,
     /// The sessions, in the order in which they were read.
     pub sessions: Vec<SessionReport>,
-    /// How often lines were left out, by the reason.
-    pub left_out: BTreeMap<String, u64>,
+    /// What was left out, by the reason.
+    pub left_out: BTreeMap<String, LeftOut>,
     /// How many findings are counted and not kept.
     pub not_kept: u64,
     /// How many are kept.
@@ -276,14 +285,8 @@ impl Report {
         self.passed.insert(digest(tool, what));
     }
 
-    pub(super) fn leave_out(&mut self, why: &str) {
-        *self.left_out.entry(why.to_owned()).or_default() += 1;
-    }
-
-    pub(super) fn take_left_out(&mut self, left_out: BTreeMap<String, u64>) {
-        for (why, times) in left_out {
-            *self.left_out.entry(why).or_default() += times;
-        }
+    pub(super) fn leave_out(&mut self, why: String, place: &str) {
+        self.left_out.entry(why).or_insert_with(|| LeftOut { times: 0, first: place.to_owned() }).times += 1;
     }
 
     /// Adds what was found in further files.
@@ -303,7 +306,10 @@ impl Report {
         self.not_kept += other.not_kept;
         self.kept += other.kept;
         self.sessions.extend(other.sessions);
-        self.take_left_out(other.left_out);
+        for (why, left) in other.left_out {
+            let times = left.times;
+            self.left_out.entry(why).or_insert(LeftOut { times: 0, ..left }).times += times;
+        }
         self.passed.extend(other.passed);
     }
 

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
 use crate::analysis::added_code;
+use crate::effects::MAX_FILES;
 use crate::effects::copies::Copies;
 use crate::effects::directory_snapshot::{self, Watching};
 use crate::effects::look::{Ground, Seen};
@@ -30,7 +31,7 @@ use crate::restore::Restored;
 use crate::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
 
 /// The most files that a project keeps as changed although they might not be.
-const MAX_VIOLATIONS: usize = 64;
+const MAX_VIOLATIONS: usize = MAX_FILES;
 /// The most files that a notice names.
 const MAX_NAMED: usize = 3;
 
@@ -286,7 +287,10 @@ impl Driver<'_> {
         let starts = client.is_none_or(|client| {
             unguarded(client.adapter, &self.runtime.locations, folder, InstallScope::User).is_none()
         });
-        if starts || seen.after.is_none() {
+        let own = seen.path.strip_prefix(folder).map(|name| self.project.root.join(name));
+        // Another checkout of this project brings what is accepted here.
+        let same = own.is_ok_and(|own| std::fs::read(own).ok().is_some_and(|own| Some(own) == seen.bytes));
+        if starts || same || seen.after.is_none() {
             let below = display(&self.project.root, folder).unwrap_or_default();
             return Blame::Unsure(format!("`{path}` changed: a client that is started in `{below}` obeys it"));
         }
@@ -311,8 +315,9 @@ impl Driver<'_> {
         if !matches!(event.kind, EventKind::ToolCall { .. }) || self.loaded.shared.snapshot.violations.is_empty() {
             return;
         }
-        self.drop_violations();
-        let (policy, state) = (&self.loaded.own.policy, &self.state);
+        let state = self.state_with(event);
+        self.drop_violations(&state);
+        let (policy, state) = (&self.loaded.own.policy, &state);
         let applies = |violation: &&Violation| {
             let by = violation.change.by.as_ref();
             by.is_none_or(|by| still_forbids(policy, state, by, &violation.change.path))
@@ -327,9 +332,9 @@ impl Driver<'_> {
     }
 
     /// Drops what is as it was, and what no run of this session forbids any more.
-    fn drop_violations(&mut self) {
+    fn drop_violations(&mut self, state: &State) {
         let keys = &self.runtime.platforms.places().client_keys;
-        let (policy, state) = (&self.loaded.own.policy, &self.state);
+        let policy = &self.loaded.own.policy;
         let stays = |violation: &Violation| {
             let Violation { session, change, before, .. } = violation;
             let path = self.project.root.join(&change.path);

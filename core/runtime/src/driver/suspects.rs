@@ -80,7 +80,8 @@ impl Suspects {
     pub(super) fn begin(&self, driver: &Driver<'_>, path: &str, change: &PathUse) -> bool {
         let (policy, state) = (&driver.loaded.own.policy, &driver.state);
         let mut calls = self.calls.iter().filter(|call| acts(call));
-        !self.calls.iter().any(|call| writes(call, path))
+        !self.others
+            && !self.calls.iter().any(|call| writes(call, path))
             && calls.any(|call| begins_by_change(policy, state, call, change))
     }
 

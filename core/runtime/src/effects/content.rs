@@ -36,12 +36,25 @@ pub(crate) fn of(path: &Path, stamp: &Stamp, part: Option<Part>, client_keys: &[
         return unread("special".to_owned());
     }
     if stamp.size > MAX_BYTES {
-        return unread(format!("large-{}-{}", stamp.size, stamp.changed));
+        return Some(self::unread(stamp));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or_default().saturating_add(1));
     let Ok(file) = File::open(path) else { return unread("unreadable".to_owned()) };
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
     Some(Content { digest: digest(&bytes, path, part, client_keys), bytes: Some(bytes) })
+}
+
+/// How the digest of a file begins that is not read.
+const UNREAD: &str = "large-";
+
+/// A file that is not read: its size and the time of its last change, which no program can set.
+pub(crate) fn unread(stamp: &Stamp) -> Content {
+    Content { digest: format!("{UNREAD}{}-{}", stamp.size, stamp.changed), bytes: None }
+}
+
+/// Whether a digest is that of a file that is not read.
+pub(crate) fn is_unread(digest: &str) -> bool {
+    digest.starts_with(UNREAD)
 }
 
 /// The digest of these bytes of a file of this path.

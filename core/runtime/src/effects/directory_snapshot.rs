@@ -54,7 +54,7 @@ pub(crate) fn begin(
         match known(&seen.path).filter(|file| file.digest == seen.after || open.contains(&seen.path)) {
             Some(file) => manifest.put(&seen, file),
             // It was made by a call that might not, and is not to be taken for what should be there.
-            None if open.contains(&seen.path) => {}
+            None if open.contains(&seen.path) => manifest.leave_open(&seen),
             None => manifest.settle(&seen, copies),
         }
     }

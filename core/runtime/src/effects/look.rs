@@ -19,6 +19,9 @@ const MAX_STARTS: usize = 256;
 /// The most bytes that one look reads.
 const MAX_READ: u64 = 64 * 1024 * 1024;
 
+/// Stands for the content of a file whose change by a call was open when the watch began.
+const OPEN: &str = "open";
+
 /// The folders of a manifest, each with what its rule looks for in folders below.
 type Known = BTreeSet<(PathBuf, u8)>;
 
@@ -128,19 +131,39 @@ impl Manifest {
             let path = folder.path.join(&file.name);
             let mut content = None;
             if let Some(stamp) = stamp {
-                *read = read.saturating_add(stamp.size.min(content::MAX_BYTES));
-                // Where there is too much to read, what was read before stays.
-                if *read > MAX_READ {
-                    self.capped = true;
-                    continue;
+                let unread = file.digest.as_deref().is_none_or(content::is_unread);
+                if !unread || *read <= MAX_READ {
+                    *read = read.saturating_add(stamp.size.min(content::MAX_BYTES));
                 }
-                content = content::of(&path, &stamp, part, ground.client_keys);
+                // Where there is too much to read, what was read before stays; of what never was, its size and times count.
+                content = match (*read > MAX_READ, unread) {
+                    (true, false) => {
+                        self.capped = true;
+                        continue;
+                    }
+                    (true, true) => {
+                        self.capped = true;
+                        Some(content::unread(&stamp))
+                    }
+                    (false, _) if file.digest.as_deref().is_some_and(content::is_unread) => {
+                        Some(content::unread(&stamp))
+                    }
+                    (false, _) => content::of(&path, &stamp, part, ground.client_keys),
+                };
             }
             let stamp = stamp.map(|stamp| stamp.kept(ground.now));
             let (digest, bytes) = content.map_or((None, None), |content| (Some(content.digest), content.bytes));
             if digest == file.digest {
                 file.stamp = stamp;
                 self.dirty = true;
+                continue;
+            }
+            // What it was while a call's change of it was open does not count: it is as somebody left it since.
+            if file.digest.as_deref() == Some(OPEN) {
+                if !ground.open.contains(&path) {
+                    (file.digest, file.stamp, file.copied) = (digest, stamp, None);
+                    self.dirty = true;
+                }
                 continue;
             }
             let before = file.digest.clone();
@@ -155,6 +178,14 @@ impl Manifest {
         if let Some(file) = file {
             file.stamp = if known.digest == seen.after { seen.stamp } else { known.stamp };
             (file.digest, file.copied) = (known.digest.clone(), known.copied);
+        }
+    }
+
+    /// Notes that a file is as a call left it that might not: it is no content to compare with.
+    pub(crate) fn leave_open(&mut self, seen: &Seen) {
+        let (folder, number) = seen.at;
+        if let Some(file) = self.folders.get_mut(folder).and_then(|folder| folder.files.get_mut(number)) {
+            file.digest = Some(OPEN.to_owned());
         }
     }
 
