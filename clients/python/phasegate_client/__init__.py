@@ -81,7 +81,8 @@ class Bridge:
         except (Lost, *GARBAGE) as error:
             why = str(error) if isinstance(error, Lost) else f"`phasegate serve` said what is no answer ({error!r})"
         self._fail(why)
-        self._process.wait()
+        with contextlib.suppress(OSError, ValueError), self._process:
+            pass  # It is waited for, and its pipes are closed.
 
     def _take(self, line: dict):
         if "error" in line and "id" not in line:
@@ -156,8 +157,8 @@ class Guard(Calls):
         return reply.get("reason") if reply.get("decision") == "block" else None
 
     def close(self):
-        if self.session in self._begun:
-            self._own("SessionEnd", reason="other")
+        for session in list(self._begun):
+            self.ask({"session_id": session, "cwd": self.directory, "hook_event_name": "SessionEnd", "reason": "other"})
         if self._bridge:
             self._bridge.close()
         self._bridge, self._begun = None, set()

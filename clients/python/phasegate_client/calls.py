@@ -12,7 +12,7 @@ def joined(*texts: str | None) -> str | None:
 def written(value) -> str:
     """A result as a text; that of a program, as `{"exit_code": 3, "output": "..."}`, as phasegate reads it."""
     if isinstance(value, dict) and "exit_code" in value:
-        texts = [text for text in value.values() if isinstance(text, str)]
+        texts = [text for text in value.values() if text and isinstance(text, str)]
         return "\n".join([f"Exit code {value['exit_code']}", *texts])
     return value if isinstance(value, str) else json.dumps(value, default=str)
 

@@ -162,7 +162,8 @@ export class Guard extends Calls {
   }
 
   async close(): Promise<void> {
-    if (this.#begun.has(this.session)) await this.#own("SessionEnd", { reason: "other" })
+    const end = { cwd: this.directory, hook_event_name: "SessionEnd", reason: "other" }
+    for (const session_id of this.#begun.keys()) await this.ask({ session_id, ...end })
     await this.#bridge?.close()
     this.#begun.clear()
   }
