@@ -111,8 +111,19 @@ python_tests() {
     (cd "$clients/python/tests" && "$python" -m unittest discover --pattern 'test_*.py')
 }
 
+# What the documents show, pasted into an empty folder.
+pasted() {
+    local folder=$TMPDIR/pasted-$1
+    shift
+    mkdir -p "$folder"
+    ln -s "$clients/typescript/examples/node_modules" "$folder/node_modules"
+    PATH=$work/bin-real:$PATH python3 "$clients/tests/pasted.py" "$root" "$folder" "$@"
+}
+
 counts 'the tests of the TypeScript client' typescript_tests
 counts 'the tests of the Python client' python_tests
+counts 'the blocks of the documents in Python' pasted python "$python"
+counts 'the blocks of the documents in JavaScript' pasted js node
 for file in {generic,claude,openai,langgraph}_agent.{mjs,py}; do
     counts "$file: the denial that the model reads" denies "$file"
     counts "$file: without a guard that answers" fails_closed "$file"
