@@ -1,5 +1,6 @@
 """Stories of the suite, played through `Guard` with tools that really run; `phasegate replay` decides them again."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -7,11 +8,27 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from phasegate_client import Guard
 
 STORIES = Path(__file__).parents[3] / "conformance/stories"
 PHASEGATE = os.environ.get("PHASEGATE", "phasegate")
+
+
+READ_FIRST = """\
+skill: read-first
+description: Read before you write.
+start: [session]
+phases:
+  look: { allowed: [Read], done_when: { ok: Read } }
+  change: { allowed: [Read, Write] }
+"""
+
+
+async def slowly(**_) -> str:
+    await asyncio.sleep(0.01)
+    return "read"
 
 
 class Tools:
@@ -76,6 +93,48 @@ class Stories(unittest.TestCase):
 
     def test_an_honest_agent(self):
         self.play("honest", denied=0)
+
+    def guarded(self, session: str | None = None) -> Guard:
+        return Guard(self.project, session=session, command=PHASEGATE)
+
+    def test_a_new_session_begins_anew_and_an_old_one_goes_on(self):
+        self.read_first()
+        write = {"file_path": "a.txt", "content": "x"}
+        with self.guarded("old") as guard:
+            self.assertFalse(guard.call("Write", write, lambda **_: "written").allowed)
+            with self.assertRaises(OSError):
+                guard.call("Read", {"file_path": f"{self.project}/none"}, Tools(self.project).read)
+            self.assertFalse(guard.call("Write", write, lambda **_: "written").allowed, "a failed reading is none")
+            self.assertTrue(asyncio.run(guard.acall("Read", {"file_path": "a.txt"}, slowly)).allowed)
+        with self.guarded() as guard:
+            self.assertFalse(guard.call("Write", write, lambda **_: "written").allowed)
+        with self.guarded("old") as guard:
+            self.assertTrue(guard.call("Write", write, lambda **_: "written").allowed)
+
+    def test_a_prompt_is_no_persons_word(self):
+        self.read_first()
+        with mock.patch.dict(os.environ, {"CLAUDE_CODE_ENTRYPOINT": "cli"}), self.guarded() as guard:
+            self.assertIn("[command-refused]", guard.prompt("/phasegate skip").reason)
+
+    def test_an_agent_that_is_not_done_is_held(self):
+        self.run_phasegate("init", "claude-code", "--no-user", "--mode", "block", "--skill", "test-first")
+        with self.guarded() as guard:
+            write = {"file_path": f"{self.project}/test_a.py", "content": "import unittest\nassert False\n"}
+            self.assertTrue(guard.call("Write", write, Tools(self.project).write).allowed)
+            self.assertIn("[unfinished]", guard.stop())
+
+    def test_a_folder_that_nothing_guards_denies(self):
+        call = {"tool": "Read", "input": {}, "id": "1"}
+        for mode in ("block", "warn"):
+            with Guard(self.project, mode=mode, command=PHASEGATE) as guard:
+                said = guard.before(call)
+                self.assertEqual(said.allowed, mode == "warn")
+                self.assertIn("nothing guards", said.reason or said.context)
+
+    def read_first(self):
+        (self.project / ".phasegate/skills").mkdir(parents=True)
+        (self.project / ".phasegate/config.yaml").write_text("mode: block\nuse: [read-first]\n")
+        (self.project / ".phasegate/skills/read-first.yaml").write_text(READ_FIRST)
 
     def play(self, name: str, denied: int):
         story = json.loads((STORIES / f"{name}.json").read_text())

@@ -65,39 +65,107 @@ async function decided(guard, call) {
   return allowed ? "allow" : "deny"
 }
 
-async function play(name, denied) {
-  const story = JSON.parse(readFileSync(new URL(`${name}.json`, STORIES), "utf8"))
+/** Runs a program in the project. */
+const run = (project, command, words, input) => execFileSync(command, words, { cwd: project, encoding: "utf8", input })
+
+/** Does something in an empty project with a home of its own. */
+async function inProject(files, play) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "story-")))
   const project = join(folder, "project")
   mkdirSync(join(folder, "home"))
+  mkdirSync(project)
   process.env.HOME = join(folder, "home")
   for (const variable of ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"]) delete process.env[variable]
-  const run = (command, words, input) => execFileSync(command, words, { cwd: project, encoding: "utf8", input })
-  for (const [path, text] of Object.entries(story.files)) {
+  for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(project, path)), { recursive: true })
     writeFileSync(join(project, path), text)
   }
-  run("git", ["init", "--quiet"])
-  const skill = story.skill ? ["--skill", story.skill] : []
-  run(PHASEGATE, ["init", "claude-code", "--no-user", "--mode", story.mode, ...skill])
-
-  const guard = new Guard(project, { session: "story", command: PHASEGATE })
-  const decisions = []
-  assert.ok((await guard.prompt(story.prompt)).allowed)
-  for (const { calls = [], text } of story.turns) {
-    for (const call of calls) decisions.push(await decided(guard, call))
-    if (text !== undefined) assert.equal(await guard.stop(), null)
-  }
-  await guard.close()
-
-  assert.equal(decisions.filter((decision) => decision === "deny").length, denied)
-  const transcript = run(PHASEGATE, ["audit", "export", "--transcript", "--session", "story"])
-  const lines = run(PHASEGATE, ["replay", "-"], transcript).trim().split("\n").map((line) => JSON.parse(line))
-  const again = lines.filter(({ event }) => event === "tool_call").map(({ decision }) => decision)
-  assert.deepEqual(again, decisions)
+  await play(project)
   rmSync(folder, { recursive: true })
+}
+
+const INIT = ["init", "claude-code", "--no-user", "--mode", "block"]
+const guarded = (project, session) => new Guard(project, { session, command: PHASEGATE })
+
+async function play(name, denied) {
+  const story = JSON.parse(readFileSync(new URL(`${name}.json`, STORIES), "utf8"))
+  assert.equal(story.mode, "block")
+  await inProject(story.files, async (project) => {
+    run(project, "git", ["init", "--quiet"])
+    run(project, PHASEGATE, [...INIT, ...(story.skill ? ["--skill", story.skill] : [])])
+    const guard = guarded(project, "story")
+    const decisions = []
+    assert.ok((await guard.prompt(story.prompt)).allowed)
+    for (const { calls = [], text } of story.turns) {
+      for (const call of calls) decisions.push(await decided(guard, call))
+      if (text !== undefined) assert.equal(await guard.stop(), null)
+    }
+    await guard.close()
+
+    assert.equal(decisions.filter((decision) => decision === "deny").length, denied)
+    const transcript = run(project, PHASEGATE, ["audit", "export", "--transcript", "--session", "story"])
+    const lines = run(project, PHASEGATE, ["replay", "-"], transcript).trim().split("\n").map((line) => JSON.parse(line))
+    const again = lines.filter(({ event }) => event === "tool_call").map(({ decision }) => decision)
+    assert.deepEqual(again, decisions)
+  })
 }
 
 test("a failed build opens the way back", () => play("failed-build-back", 1))
 test("a skill of the project's own", () => play("own-skill", 3))
 test("an honest agent", () => play("honest", 0))
+
+const READ_FIRST = {
+  ".phasegate/config.yaml": "mode: block\nuse: [read-first]\n",
+  ".phasegate/skills/read-first.yaml": `skill: read-first
+description: Read before you write.
+start: [session]
+phases:
+  look: { allowed: [Read], done_when: { ok: Read } }
+  change: { allowed: [Read, Write] }
+`,
+}
+
+test("a new session begins anew, and an old one goes on", () =>
+  inProject(READ_FIRST, async (project) => {
+    const input = { file_path: "a.txt", content: "x" }
+    const writes = async (guard) => (await guard.call("Write", input, () => "written")).allowed
+    const old = guarded(project, "old")
+    assert.equal(await writes(old), false)
+    await assert.rejects(old.call("Read", { file_path: join(project, "none") }, tools(project).Read))
+    assert.equal(await writes(old), false, "a failed reading is none")
+    await old.call("Read", { file_path: "a.txt" }, async () => "read")
+    await old.close()
+    const [other, again] = [guarded(project), guarded(project, "old")]
+    assert.deepEqual([await writes(other), await writes(again)], [false, true])
+    await Promise.all([other.close(), again.close()])
+  }))
+
+test("a prompt is no person's word", () =>
+  inProject(READ_FIRST, async (project) => {
+    process.env.CLAUDE_CODE_ENTRYPOINT = "cli"
+    const guard = guarded(project)
+    assert.match((await guard.prompt("/phasegate skip")).reason, /\[command-refused\]/)
+    await guard.close()
+    delete process.env.CLAUDE_CODE_ENTRYPOINT
+  }))
+
+test("an agent that is not done is held", () =>
+  inProject({}, async (project) => {
+    run(project, PHASEGATE, [...INIT, "--skill", "test-first"])
+    const guard = guarded(project)
+    const input = { file_path: join(project, "test_a.py"), content: "import unittest\nassert False\n" }
+    assert.ok((await guard.call("Write", input, tools(project).Write)).allowed)
+    assert.match(await guard.stop(), /\[unfinished\]/)
+    await guard.close()
+  }))
+
+test("a folder that nothing guards denies", () =>
+  inProject({}, async (project) => {
+    for (const mode of ["block", "warn"]) {
+      const guard = new Guard(project, { mode, command: PHASEGATE })
+      const said = await guard.before({ tool: "Read", input: {}, id: "1" })
+      assert.equal(said.allowed, mode === "warn")
+      assert.match(said.reason ?? said.context, /nothing guards/)
+      await guard.close()
+    }
+  }))
