@@ -103,6 +103,16 @@ class Failures(unittest.TestCase):
         self.assertEqual(len(said), 3, said)
         self.assertTrue(all(reason.startswith("by ") for reason in said), said)
 
+    def test_a_bridge_that_died_before_the_question_is_not_waited_for(self):
+        guard = self.fake("allows")
+        guard.before(call())
+        bridge = guard._bridge
+        bridge.close()
+        began = time.monotonic()
+        with self.assertRaisesRegex(phasegate_client.Lost, "ended with status 0"):
+            bridge.ask({})
+        self.assertLess(time.monotonic() - began, 0.3)
+
     def test_the_tool_does_not_run_without_an_answer(self):
         ran = []
         outcome = self.fake("hangs").call("Write", {}, lambda: ran.append(1))
