@@ -46,11 +46,14 @@ if ! cmp -s "$root/clients/python/requirements.txt" "$work/installed-requirement
 fi
 "$python" -m pip install --quiet --force-reinstall --no-deps "$clients/python"
 
-# From here on nothing is loaded, and nothing reads or writes the real home.
-export HOME=$work/home TMPDIR=$work/tmp
+# From here on nothing is loaded, and nothing reads or writes the real home. The projects of the tests lie outside of the
+# repository: a project below it would be a part of it.
+TMPDIR=$(mktemp -d)
+trap 'rm -rf "$TMPDIR"' EXIT
+export TMPDIR HOME=$TMPDIR/home
 unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME PYTHONPATH
-rm -rf "$HOME" "$TMPDIR" "$work"/bin-*
-mkdir -p "$HOME" "$TMPDIR" "$work"/bin-{real,broken,open}
+rm -rf "$work"/bin-*
+mkdir -p "$HOME" "$work"/bin-{real,broken,open}
 ln -s "$program" "$work/bin-real/phasegate"
 ln -s "$clients/tests/fake_bridge.py" "$work/bin-open/phasegate"
 printf '#!/bin/sh\nexit 1\n' >"$work/bin-broken/phasegate"
@@ -92,14 +95,14 @@ denies() {
 fails_closed() {
     local said status=0
     said=$(example broken "$1" 2>&1) || status=$?
-    [ "$status" = 1 ] && ! grep -q 'the forbidden call ran' <<<"$said" || { echo "$status: $said" && return 1; }
+    if [ "$status" != 1 ] || grep -q 'the forbidden call ran' <<<"$said"; then echo "$status: $said" && return 1; fi
 }
 
 # With a guard that allows all, the example says that the forbidden call ran: else it would prove nothing.
 can_fail() {
     local said status=0
     said=$(FAKE=allows example open "$1" 2>&1) || status=$?
-    [ "$status" = 1 ] && grep -q 'the forbidden call ran' <<<"$said" || { echo "$status: $said" && return 1; }
+    if [ "$status" != 1 ] || ! grep -q 'the forbidden call ran' <<<"$said"; then echo "$status: $said" && return 1; fi
 }
 
 typescript_tests() {

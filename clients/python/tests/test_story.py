@@ -14,6 +14,8 @@ from phasegate_client import Guard
 
 STORIES = Path(__file__).parents[3] / "conformance/stories"
 PHASEGATE = os.environ.get("PHASEGATE", "phasegate")
+# The project is named, so that no folder above is taken for it.
+INIT = ("init", "claude-code", "--no-user", "--mode", "block", "--project", ".")
 
 
 READ_FIRST = """\
@@ -117,7 +119,7 @@ class Stories(unittest.TestCase):
             self.assertIn("[command-refused]", guard.prompt("/phasegate skip").reason)
 
     def test_an_agent_that_is_not_done_is_held(self):
-        self.run_phasegate("init", "claude-code", "--no-user", "--mode", "block", "--skill", "test-first")
+        self.run_phasegate(*INIT, "--skill", "test-first")
         with self.guarded() as guard:
             write = {"file_path": f"{self.project}/test_a.py", "content": "import unittest\nassert False\n"}
             self.assertTrue(guard.call("Write", write, Tools(self.project).write).allowed)
@@ -143,7 +145,7 @@ class Stories(unittest.TestCase):
             (self.project / path).write_text(text)
         subprocess.run(["git", "init", "--quiet"], cwd=self.project, check=True)
         skill = ["--skill", story["skill"]] if "skill" in story else []
-        self.run_phasegate("init", "claude-code", "--no-user", "--mode", story["mode"], *skill)
+        self.run_phasegate(*INIT, *skill)
         tools, decisions = Tools(self.project), []
         with Guard(self.project, session="story", command=PHASEGATE) as guard:
             self.assertTrue(guard.prompt(story["prompt"]).allowed)

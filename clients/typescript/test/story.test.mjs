@@ -84,7 +84,8 @@ async function inProject(files, play) {
   rmSync(folder, { recursive: true })
 }
 
-const INIT = ["init", "claude-code", "--no-user", "--mode", "block"]
+// The project is named, so that no folder above is taken for it.
+const INIT = ["init", "claude-code", "--no-user", "--mode", "block", "--project", "."]
 const guarded = (project, session) => new Guard(project, { session, command: PHASEGATE })
 
 async function play(name, denied) {
