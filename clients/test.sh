@@ -4,7 +4,7 @@
 #     PHASEGATE=path/to/phasegate clients/test.sh [FOLDER]
 #
 # What it installs goes to FOLDER, by default target/clients, and stays there for the next run.
-# Needs bash, git, node 20 with npm, Python 3.10 with venv, and packages of npm and PyPI: about 500 MB to load, 1.5 GB on disk.
+# Needs bash, git, node 20 with npm, Python 3.10 with venv, and packages of npm and PyPI (about 500 MB, 1.5 GB on disk).
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

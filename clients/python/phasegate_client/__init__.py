@@ -177,7 +177,7 @@ class Guard(Calls):
             raise Lost(line["error"]["text"])
         self._guarded = self._guarded or "guarded" in line
         if not self._guarded:
-            raise Lost(f"phasegate: nothing guards {self.directory}. Write .phasegate/config.yaml there.")
+            raise Lost(f"phasegate: nothing guards {self.directory}: write .phasegate/config.yaml.")
         reply = dict(line["reply"] or {})
         verdict(reply)  # What cannot be read is no answer.
         return reply

@@ -34,7 +34,8 @@ export const joined = (...texts: (string | undefined)[]): string | undefined =>
 /** A result as a text; that of a program, as `{exit_code: 3, output: "..."}`, as phasegate reads it. */
 export function written(value: any): string {
   if (typeof value?.exit_code !== "number") return typeof value === "string" ? value : (JSON.stringify(value) ?? "")
-  return [`Exit code ${value.exit_code}`, ...Object.values(value).filter((text) => text && typeof text === "string")].join("\n")
+  const texts = Object.values(value).filter((text) => text && typeof text === "string")
+  return [`Exit code ${value.exit_code}`, ...texts].join("\n")
 }
 
 export function verdict(reply: Reply): Verdict {

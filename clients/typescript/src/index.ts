@@ -162,8 +162,7 @@ export class Guard extends Calls {
   }
 
   async close(): Promise<void> {
-    const end = { cwd: this.directory, hook_event_name: "SessionEnd", reason: "other" }
-    for (const session_id of this.#begun.keys()) await this.ask({ session_id, ...end })
+    for (const session_id of this.#begun.keys()) await this.#own("SessionEnd", { session_id, reason: "other" })
     await this.#bridge?.close()
     this.#begun.clear()
   }
@@ -177,7 +176,7 @@ export class Guard extends Calls {
     const line = await this.#bridge.ask(event)
     if (line.error) throw new Error(String(line.error.text))
     this.#guarded ||= "guarded" in line
-    if (!this.#guarded) throw new Error(`phasegate: nothing guards ${this.directory}. Write .phasegate/config.yaml there.`)
+    if (!this.#guarded) throw new Error(`phasegate: nothing guards ${this.directory}: write .phasegate/config.yaml.`)
     if (typeof line.reply !== "object") throw new Error("`phasegate serve` said what is no answer")
     return line.reply ?? {}
   }
