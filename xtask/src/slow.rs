@@ -1,8 +1,11 @@
 //! The checks that need other people's programs, or minutes, each with the folders that it is about.
 
+use std::process::Command;
+
 use crate::{lab, mutants, packages};
 use xtask::failure::Result;
 use xtask::process::{cargo, run};
+use xtask::root::{root, target};
 
 /// A check that runs when its folders changed.
 pub(crate) struct Slow {
@@ -19,6 +22,11 @@ pub(crate) const SLOW: &[Slow] = &[
         name: "plugins",
         folders: &["adapters/shim", "adapters/*/shim/*", "lab/src/shims.rs"],
         run: |_| lab::run_with("shims", &[]),
+    },
+    Slow {
+        name: "agent SDKs",
+        folders: &["clients", "core/service/src/bridge.rs", "core/service/src/bridge_lines.rs"],
+        run: |_| script("clients/test.sh"),
     },
     Slow {
         name: "official MCP suite",
@@ -75,3 +83,10 @@ pub(crate) const SLOW: &[Slow] = &[
         run: |long| packages::run(&packages::Args { alone: long }),
     },
 ];
+
+/// Runs a script of the repository with the program of this build.
+fn script(path: &str) -> Result {
+    run(&mut cargo(&["build", "-p", "phasegate"]))?;
+    let program = target().join("debug/phasegate");
+    run(Command::new("bash").arg(root().join(path)).env("PHASEGATE", program))
+}

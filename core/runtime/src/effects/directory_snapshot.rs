@@ -54,7 +54,9 @@ pub(crate) fn begin(
         match known(&seen.path).filter(|file| file.digest == seen.after || open.contains(&seen.path)) {
             Some(file) => manifest.put(&seen, file),
             // It was made by a call that might not, and is not to be taken for what should be there.
-            None if open.contains(&seen.path) => manifest.leave_open(&seen),
+            // Another session's call did: what was there before is not known here.
+            None if open.contains(&seen.path) && earlier.is_none() => manifest.leave_open(&seen),
+            None if open.contains(&seen.path) => {}
             None => manifest.settle(&seen, copies),
         }
     }
