@@ -8,6 +8,8 @@ set -euo pipefail
 program=${PHASEGATE:-phasegate}
 project=${PROJECT:-.}
 junit=${JUNIT:-phasegate.xml}
+# The program would look for it from the project's folder.
+[[ $junit = /* ]] || junit=$PWD/$junit
 command -v jq >/dev/null || { echo "check.sh: needs jq" >&2; exit 2; }
 [ -d "$project" ] || { echo "check.sh: there is no folder $project" >&2; exit 2; }
 project=${project#./}
@@ -46,7 +48,7 @@ jq -r --arg folder "$project" "$escapes"'
     + (if .line then ",line=\(.line)" else "" end) + (if .column then ",col=\(.column)" else "" end)
     + ",title=\(.title | value)::\(.text | text)"' "$scratch/out"
 errors=$(jq '.errors + ([.tests[]?.mistakes[]] | length)' "$scratch/out")
-jq -r '"\(.files) files checked, \(.errors) errors; \([.tests[]?] | length) transcripts with \([.tests[]?.expectations] | add // 0) expectations, \([.tests[]?.mistakes[]] | length) mistakes"' \
+jq -r '"Files: \(.files), errors: \(.errors). Transcripts: \([.tests[]?] | length), expectations: \([.tests[]?.expectations] | add // 0), mistakes: \([.tests[]?.mistakes[]] | length)."' \
   "$scratch/out" | tee -a "${GITHUB_STEP_SUMMARY:-/dev/null}"
 echo "errors=$errors" >>"${GITHUB_OUTPUT:-/dev/null}"
 exit "$status"

@@ -69,7 +69,7 @@ depends=
 if readelf -lW "$binary" | grep -q INTERP; then
   command -v dpkg-shlibdeps >/dev/null || fail "needs dpkg-shlibdeps (dpkg-dev) for a program that is not static"
   install -Dm644 /dev/stdin "$scratch/debian/control" <<<"Source: phasegate"
-  depends=$(cd "$scratch" && dpkg-shlibdeps --warnings=0 -O "tree/usr/bin/phasegate" | sed -n 's/^shlibs:Depends=/Depends: /p')
+  depends=$(cd "$scratch" && dpkg-shlibdeps --warnings=0 -O "tree/usr/bin/phasegate" 2>"$scratch/told" | sed -n 's/^shlibs:Depends=/Depends: /p')
 fi
 install -d "$tree/DEBIAN"
 {
