@@ -7,7 +7,11 @@
 # at the first thing that is not as it should be, and leaves nothing out.
 set -euo pipefail
 [ $# = 1 ] || { echo "test.sh: usage: test.sh BINARY" >&2; exit 1; }
-for tool in node npm python3 dpkg dpkg-deb readelf jq curl tar gzip sha256sum zip; do
+tools=(node npm python3 dpkg dpkg-deb readelf jq curl tar gzip sha256sum zip)
+# dpkg gives files to root, or is told that it does.
+as_root=()
+[ "$(id -u)" = 0 ] || { as_root=(fakeroot) && tools+=(fakeroot); }
+for tool in "${tools[@]}"; do
   command -v "$tool" >/dev/null || { echo "test.sh: needs $tool" >&2; exit 1; }
 done
 [ "$(uname -sm)" = "Linux x86_64" ] || { echo "test.sh: runs on Linux x86_64" >&2; exit 1; }
@@ -134,7 +138,7 @@ system=$scratch/system
 mkdir -p "$system/var/lib/dpkg/"{info,updates}
 touch "$system/var/lib/dpkg/"{status,available}
 # A root of its own has no libraries: a program that is not static asks for them.
-debian() { dpkg --root="$system" --log=/dev/null --force-not-root --force-depends --force-script-chrootless "$@" >/dev/null 2>"$scratch/dpkg" || fail "dpkg $*: $(cat "$scratch/dpkg")"; }
+debian() { "${as_root[@]}" dpkg --root="$system" --log=/dev/null --force-not-root --force-depends --force-script-chrootless "$@" >/dev/null 2>"$scratch/dpkg" || fail "dpkg $*: $(cat "$scratch/dpkg")"; }
 debian --install "$deb"
 same "the program of the package" "$("$system/usr/bin/phasegate" --version)" "phasegate $version"
 for file in share/bash-completion/completions/phasegate share/zsh/vendor-completions/_phasegate share/fish/vendor_completions.d/phasegate.fish share/doc/phasegate/copyright; do

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "phasegate"
+SOURCE = "https://github.com/phasegate/phasegate"
 # The machine of a target: in ELF, Mach-O and PE, and in the tags of Linux, macOS and Windows.
 MACHINES = {
     "x86_64": (62, 0x01000007, 0x8664, "x86_64", "x86_64", "amd64"),
@@ -148,7 +149,7 @@ def metadata(version):
         "License-Expression: Apache-2.0 OR MIT",
         "License-File: LICENSE-APACHE",
         "License-File: LICENSE-MIT",
-        "Project-URL: Source, https://github.com/phasegate/phasegate",
+        f"Project-URL: Source, {SOURCE}",
         "Classifier: Environment :: Console",
         "Classifier: Programming Language :: Rust",
         "Requires-Python: >=3.8",
@@ -156,7 +157,11 @@ def metadata(version):
     ]
     # By this line the MCP registry knows that the package belongs to the server of that name.
     owner = "<!-- mcp-name: io.github.phasegate/phasegate -->"
-    return "\n".join([*fields, "", (ROOT / "README.md").read_text(encoding="utf-8"), owner, ""]).encode()
+    # Where it is shown, its links do not lead to files beside it.
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = re.sub(r"!\[([^]]*)\]\((?!https?:)([^)]+)\)", rf"![\1]({SOURCE}/raw/HEAD/\2)", readme)
+    readme = re.sub(r"(?<!!)\[([^]]*)\]\((?!https?:|#)([^)]+)\)", rf"[\1]({SOURCE}/blob/HEAD/\2)", readme)
+    return "\n".join([*fields, "", readme, owner, ""]).encode()
 
 
 def main(version, target, binary, out):
