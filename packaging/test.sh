@@ -138,7 +138,7 @@ system=$scratch/system
 mkdir -p "$system/var/lib/dpkg/"{info,updates}
 touch "$system/var/lib/dpkg/"{status,available}
 # A root of its own has no libraries: a program that is not static asks for them.
-debian() { "${as_root[@]}" dpkg --root="$system" --log=/dev/null --force-not-root --force-depends --force-script-chrootless "$@" >/dev/null 2>"$scratch/dpkg" || fail "dpkg $*: $(cat "$scratch/dpkg")"; }
+debian() { PATH=$PATH:/usr/sbin:/sbin "${as_root[@]}" dpkg --root="$system" --log=/dev/null --force-not-root --force-depends --force-script-chrootless "$@" >/dev/null 2>"$scratch/dpkg" || fail "dpkg $*: $(cat "$scratch/dpkg")"; }
 debian --install "$deb"
 same "the program of the package" "$("$system/usr/bin/phasegate" --version)" "phasegate $version"
 for file in share/bash-completion/completions/phasegate share/zsh/vendor-completions/_phasegate share/fish/vendor_completions.d/phasegate.fish share/doc/phasegate/copyright; do
