@@ -1,5 +1,6 @@
 //! The checks that need other people's programs, or minutes, each with the folders that it is about.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::{lab, mutants, packages};
@@ -26,7 +27,22 @@ pub(crate) const SLOW: &[Slow] = &[
     Slow {
         name: "agent SDKs",
         folders: &["clients", "core/service/src/bridge.rs", "core/service/src/bridge_lines.rs"],
-        run: |_| script("clients/test.sh"),
+        run: |_| {
+            script("clients/test.sh", |script, program| {
+                script.env("PHASEGATE", program);
+            })
+        },
+    },
+    Slow {
+        name: "packaging",
+        folders: &["packaging"],
+        // It makes a package for Debian, among others.
+        run: |_| match cfg!(target_os = "linux") {
+            true => script("packaging/test.sh", |script, program| {
+                script.arg(program);
+            }),
+            false => Ok(()),
+        },
     },
     Slow {
         name: "official MCP suite",
@@ -84,9 +100,11 @@ pub(crate) const SLOW: &[Slow] = &[
     },
 ];
 
-/// Runs a script of the repository with the program of this build.
-fn script(path: &str) -> Result {
+/// Runs a script of the repository, which is told where the program of this build is.
+fn script(path: &str, tell: fn(&mut Command, &Path)) -> Result {
     run(&mut cargo(&["build", "-p", "phasegate"]))?;
-    let program = target().join("debug/phasegate");
-    run(Command::new("bash").arg(root().join(path)).env("PHASEGATE", program))
+    let mut script = Command::new("bash");
+    script.arg(root().join(path));
+    tell(&mut script, &target().join("debug/phasegate"));
+    run(&mut script)
 }
