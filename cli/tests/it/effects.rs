@@ -313,6 +313,19 @@ fn a_program_begins_a_skill_whose_first_phase_allows_what_it_did() {
 }
 
 #[test]
+fn an_agent_that_ends_its_turn_reads_first_what_has_to_be_put_back() {
+    let world = world_of("block", "red", &format!("{SKILL}    done_when: {{ok: Edit}}\nfinish: required\n"));
+    tool(&world, "t1", "printf x > src/a.py");
+    let held = world.frame("s", "Stop", json!({"stop_hook_active": false}));
+    let answer: Value = serde_json::from_slice(&held.stdout).unwrap();
+    let reason = answer["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("Put `src/a.py` back first (`phasegate restore`)"), "{answer}");
+    world.run(&["restore"], 0);
+    let held = world.frame("s", "Stop", json!({"stop_hook_active": false}));
+    assert!(!String::from_utf8_lossy(&held.stdout).contains("back first"), "{held:?}");
+}
+
+#[test]
 fn what_goes_on_after_its_call_is_found_by_the_next() {
     let world = world("block");
     tool(&world, "t0", "true");

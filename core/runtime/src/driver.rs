@@ -226,6 +226,7 @@ impl<'a> Driver<'a> {
         self.watch(&event, &decided.outcome);
         let mut outcome = self.record(&event, decided)?;
         self.tell_of_skill(&event, &mut outcome);
+        self.tell_what_to_put_back(&event, &mut outcome);
         if self.asks_for_nothing(&event) {
             outcome.decision = Some(Decision { approved: true, ..Decision::allow() });
         }

@@ -317,18 +317,21 @@ impl Driver<'_> {
         }
         let state = self.state_with(event);
         self.drop_violations(&state);
-        let (policy, state) = (&self.loaded.own.policy, &state);
-        let applies = |violation: &&Violation| {
-            let by = violation.change.by.as_ref();
-            by.is_none_or(|by| still_forbids(policy, state, by, &violation.change.path))
-        };
-        let open = self.loaded.shared.snapshot.violations.iter().filter(applies);
-        let open: Vec<_> = open.map(|violation| violation.change.clone()).collect();
+        let open = self.open_changes(&state);
         let undoes = !open.is_empty() && undoing::undoes(event, &open);
         if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
             analysis.undoes = undoes;
             analysis.changed = if undoes { Vec::new() } else { open };
         }
+    }
+
+    /// What calls changed although they might not, as far as it stops this session.
+    pub(super) fn open_changes(&self, state: &State) -> Vec<ForbiddenChange> {
+        let changes = self.loaded.shared.snapshot.violations.iter().map(|violation| &violation.change);
+        let applies = |change: &&ForbiddenChange| {
+            change.by.as_ref().is_none_or(|by| still_forbids(&self.loaded.own.policy, state, by, &change.path))
+        };
+        changes.filter(applies).cloned().collect()
     }
 
     /// Drops what is as it was, and what no run of this session forbids any more.

@@ -5,7 +5,9 @@ use std::path::Path;
 use phasegate_core::analysis::{Access, SimpleCommand, Word};
 use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::tool::BASH;
-use phasegate_core::{Event, EventKind};
+use phasegate_core::{Effect, Event, EventKind, Outcome};
+
+use super::Driver;
 
 /// The commands of git that put files back.
 const PUT_BACK: [&str; 2] = ["checkout", "restore"];
@@ -29,6 +31,24 @@ pub(super) fn undoes(event: &Event, open: &[ForbiddenChange]) -> bool {
             let writes = analysis.paths.iter().any(|path| path.access == Access::Write);
             !commands.is_empty() && commands.iter().all(puts_back) && writes && only_open()
         }
+    }
+}
+
+impl Driver<'_> {
+    /// Says first what has to be put back, where an agent is kept from the end of its turn: until then nothing else passes.
+    pub(super) fn tell_what_to_put_back(&self, event: &Event, outcome: &mut Outcome) {
+        let ends = matches!(event.kind, EventKind::Stop { .. } | EventKind::SubagentStop { .. });
+        let Some(decision) = outcome.decision.as_mut().filter(|decision| ends && decision.effect == Effect::Deny)
+        else {
+            return;
+        };
+        let open = self.open_changes(&self.state);
+        let Some((first, rest)) = open.split_first() else { return };
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        decision.reason = format!(
+            "Put `{}`{more} back first (`phasegate restore`): until then only calls pass that read. {}",
+            first.path, decision.reason
+        );
     }
 }
 
