@@ -313,6 +313,18 @@ fn a_program_begins_a_skill_whose_first_phase_allows_what_it_did() {
 }
 
 #[test]
+fn what_lifts_the_line_that_forbids_ends_the_stop_too() {
+    let skill = "skill: red\nstart: [session]\nphases:\n  work:\n    allowed: [Read, {command: \"*\"}]\n    \
+                 forbidden: [{writes: \"src/**\", until: {approved: free}}]\n";
+    let world = world_of("block", "red", skill);
+    tool(&world, "t1", "printf x > src/a.py");
+    assert!(is_stopped(&world, "t2"));
+    world.run(&["approve", "free"], 0);
+    assert!(!is_stopped(&world, "t3"));
+    assert_eq!(text(&world, "src/a.py").as_deref(), Some("x"));
+}
+
+#[test]
 fn an_agent_that_ends_its_turn_reads_first_what_has_to_be_put_back() {
     let world = world_of("block", "red", &format!("{SKILL}    done_when: {{ok: Edit}}\nfinish: required\n"));
     tool(&world, "t1", "printf x > src/a.py");

@@ -4,12 +4,14 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, NewContent, PathUse};
+use serde_json::Value;
+
+use crate::analysis::{Access, CallAnalysis, NewContent, PathUse};
 use crate::builtin_tools::is_builtin;
 use crate::call::agent_kind;
 use crate::draft::Draft;
 use crate::eval::World;
-use crate::event::Event;
+use crate::event::{Event, EventKind};
 use crate::fact::Facts;
 use crate::forbidden_change::ForbiddingPhase;
 use crate::glob::Glob;
@@ -90,18 +92,28 @@ pub fn with_begun(policy: &Policy, state: &State, event: &Event) -> State {
     draft.into_parts().state
 }
 
-/// Whether the run of a change that was forbidden is live, and in a phase that names the file. Where none had begun: whether
-/// the skill still waits, or a run of it has begun since that forbids the same.
+/// Whether a change that was forbidden still is: a live run forbids programs to write the file where it stands, or the skill
+/// still waits that would have.
 #[must_use]
 pub fn still_forbids(policy: &Policy, state: &State, by: &ForbiddingPhase, path: &str) -> bool {
     let waits = by.run.is_empty() && start::waiting(policy, state).any(|skill| skill.name == by.skill);
-    let is_it =
-        |run: &&Run| (by.run.is_empty() || run.id == by.run) && run.skill == by.skill && run.version == by.version;
-    waits
-        || state.live_runs().find(is_it).is_some_and(|run| {
-            let skill = policy.skill_version(&run.skill, &run.version);
-            skill.is_none_or(|skill| lines(skill, Some(&run.phase)).any(|line| line.names_written(path)))
-        })
+    waits || forbids_change(policy, state, &any_program(), &change_of(path, false)).is_some()
+}
+
+/// A call that runs a program of which nothing is known.
+#[must_use]
+pub fn any_program() -> Event {
+    let kind = EventKind::ToolCall {
+        id: None,
+        tool: BASH.into(),
+        native: None,
+        server: None,
+        input: Value::Null,
+        labels: None,
+        background: false,
+        analysis: CallAnalysis::default(),
+    };
+    Event::new("", kind)
 }
 
 /// The paths that are watched while a program runs: those that the skills of the live runs forbid programs to write, in any of

@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use phasegate_core::analysis::{CallAnalysis, PathUse};
-use phasegate_core::effects::{Forbids, begins_by_change, forbids_change};
+use phasegate_core::analysis::PathUse;
+use phasegate_core::effects::{Forbids, any_program, begins_by_change, forbids_change};
 use phasegate_core::forbidden_change::ForbiddenChange;
 use phasegate_core::open_call::GOES_ON;
-use phasegate_core::tool::{BASH, EXECUTE, SHELL, only_reads};
+use phasegate_core::tool::{EXECUTE, SHELL, only_reads};
 use phasegate_core::{Effect, Event, EventKind, State};
 use phasegate_store::fingerprint;
 use phasegate_store::scan::Scan;
@@ -93,7 +93,7 @@ impl Suspects {
         }
         let forbids = |call: &Event| forbids_change(policy, state, call, change);
         if self.calls.is_empty() {
-            return match forbids(&any_program(driver)) {
+            return match forbids(&any_program()) {
                 Some(Forbids { by, .. }) => Blame::Unsure(format!(
                     "`{path}` changed while no call was running, and the \"{}\" phase of {} forbids calls to change it{}",
                     by.phase,
@@ -155,21 +155,6 @@ fn writes(call: &Event, path: &str) -> bool {
     let EventKind::ToolCall { analysis, .. } = &call.kind else { return false };
     let is_it = |written: &Option<String>| written.as_deref() == Some(path);
     analysis.commands.is_empty() && analysis.paths.iter().any(|one| is_it(&one.resolved))
-}
-
-/// A call that runs a program of which nothing is known.
-fn any_program(driver: &Driver<'_>) -> Event {
-    let kind = EventKind::ToolCall {
-        id: None,
-        tool: BASH.to_owned(),
-        native: None,
-        server: None,
-        input: Value::Null,
-        labels: None,
-        background: false,
-        analysis: CallAnalysis::default(),
-    };
-    Event::new(&driver.session, kind)
 }
 
 /// The events of the decisions of these calls, as the session's journal has them.
