@@ -90,6 +90,13 @@ impl ExpectedFailures {
         Verdict { mismatches: left, expected_failures }
     }
 
+    /// Why a field of the trials whose names begin so differs, where it differs in one of them.
+    #[must_use]
+    pub fn reason_for(&self, field: &str, area: &str) -> Option<&str> {
+        let mut of_area = self.entry.iter().filter(|entry| entry.cases.iter().any(|case| case.starts_with(area)));
+        of_area.find(|entry| entry.what == field).map(|entry| entry.reason.as_str())
+    }
+
     /// Cases named by an entry that no trial has.
     #[must_use]
     pub fn unknown<'a>(&'a self, ids: &BTreeSet<&str>) -> Vec<&'a str> {

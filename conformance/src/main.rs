@@ -16,7 +16,8 @@ use phasegate_conformance::report::Report;
 use phasegate_conformance::session::Session;
 use phasegate_conformance::suite::{Suite, load};
 use phasegate_conformance::texts::{self, Changed};
-use phasegate_conformance::trial::{Check, Trial};
+use phasegate_conformance::trial::{Check, Mismatch, Trial};
+use phasegate_conformance::upstream::{self, Sample};
 use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
 use phasegate_conformance::{bless_from_now_on, cases, outcome};
 use rayon::prelude::*;
@@ -43,6 +44,15 @@ enum Task {
     },
     /// Play the original's walkthrough in each form of its skill, and print the decisions side by side.
     Walkthrough,
+    /// Play samples of the original system, the skills of which lie in `000-fixtures.json` beside the file, and print one JSON
+    /// object a sample with what does not match.
+    Samples {
+        /// The file.
+        file: PathBuf,
+        /// Only the sample of this name.
+        #[arg(long)]
+        only: Option<String>,
+    },
     /// Set a recorded session up in a folder, play it up to its first judged call, and print that and what followed it.
     Stage {
         /// The folder; what it holds is removed.
@@ -91,6 +101,7 @@ fn main() -> ExitCode {
         Task::Run(selection) => run(&selection),
         Task::Play { sessions, all } => ended(play(&sessions, all)),
         Task::Walkthrough => ended(walkthrough()),
+        Task::Samples { file, only } => ended(samples(&file, only.as_deref())),
         Task::Stage { folder } => ended(stage(&folder)),
     }
 }
@@ -143,6 +154,34 @@ fn walkthrough() -> Result<(), String> {
     let case = Case::parse(&text)?;
     let rows = table(&case)?;
     anstream::print!("\n{}\n{}\n{rows}", case.name.bold(), "each cell: what was decided -> phase after".dimmed());
+    Ok(())
+}
+
+fn samples(file: &Path, only: Option<&str>) -> Result<(), String> {
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
+    let fixtures = read(&file.with_file_name("000-fixtures.json"))?;
+    let fixtures = serde_json::from_str(&fixtures).map_err(|error| format!("000-fixtures.json: {error}"))?;
+    let samples: Vec<serde_json::Value> = serde_json::from_str(&read(file)?).map_err(|error| error.to_string())?;
+    let known = load().expected;
+    for sample in samples {
+        let name = sample.get("name").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        if only.is_some_and(|only| only != name) {
+            continue;
+        }
+        // A sample of another form is one that differs: the rest is played.
+        let mismatches = match serde_json::from_value::<Sample>(sample) {
+            Ok(sample) => upstream::play(&sample, &fixtures),
+            Err(error) => vec![Mismatch::broken(&name, error)],
+        };
+        let mismatches: Vec<serde_json::Value> = mismatches
+            .iter()
+            .map(|mismatch| {
+                let why = known.reason_for(&mismatch.field, "decide/seed-000/upstream/");
+                serde_json::json!({"field": mismatch.field, "expected": mismatch.expected, "got": mismatch.got, "reason": why})
+            })
+            .collect();
+        anstream::println!("{}", serde_json::json!({"case": name, "mismatches": mismatches}));
+    }
     Ok(())
 }
 

@@ -4,6 +4,7 @@ mod sample;
 
 use std::collections::BTreeMap;
 
+use phasegate_adapter::text;
 use phasegate_config::Kind;
 use serde_json::{Map, Value, json};
 
@@ -155,19 +156,12 @@ fn violated(output: &Value) -> Value {
     })
 }
 
-/// The denial as the original's tool result would print it, made of our answer.
+/// The denial as an agent reads it, without our code, which the original does not have.
 fn response(output: &Value) -> Value {
-    let of = |key: &str| output.get(key).and_then(Value::as_str).unwrap_or_default();
-    let body = json!({
-        "error": "phase_violation",
-        "tool": violated(output).get("tool"),
-        "skill": of("skill"),
-        "current_phase": of("phase"),
-        "reason": of("reason"),
-        "recovery": of("recovery"),
-    });
-    let sorted: BTreeMap<String, Value> = body.as_object().cloned().unwrap_or_default().into_iter().collect();
-    Value::from(format!("Phase violation: {}\n\nRecovery: {}\n\n{}", of("reason"), of("recovery"), json!(sorted)))
+    let tool = violated(output).get("tool").cloned().unwrap_or_default();
+    let Some(Ok(decision)) = wording::decided(&tool, output) else { return Value::Null };
+    let code = decision.code.map(|code| format!("\"code\":\"{code}\",")).unwrap_or_default();
+    Value::from(text::denial(&decision).replace(&code, ""))
 }
 
 /// The original's word for a line of the decision table.

@@ -12,6 +12,7 @@ mod outcomes;
 mod platforms;
 mod programs;
 mod schemas;
+mod seeds;
 pub(crate) mod shims;
 
 use generated::Generated;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result {
 fn all() -> Result<Vec<Generated>> {
     let programs = programs::text()?;
     let mut files = vec![codes::page(), cli::page(), platforms::page(), faults::page()?, config::page()?];
-    files.extend([attacks::page()?, harmless::page()?, outcomes::page()?, programs]);
+    files.extend([attacks::page()?, harmless::page()?, outcomes::page()?, seeds::page()?, programs]);
     files.extend(crates::pages()?);
     files.extend(schemas::files());
     files.extend(shims::files()?);

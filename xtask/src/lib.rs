@@ -3,3 +3,4 @@
 pub mod failure;
 pub mod root;
 pub mod process;
+pub mod seeds;

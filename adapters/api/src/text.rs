@@ -1,7 +1,6 @@
 //! The text of a decision for the agent, the same on every platform: what the call is, and what to do now.
 //!
-//! A skill of the compatible form has the layout of the original system. Its object repeated the sentences; here
-//! [`structured`] does.
+//! A skill of the compatible form has the layout of the original system: two sentences, and all of it as an object.
 
 use phasegate_core::code::Area;
 use phasegate_core::state::ObligationKind;
@@ -22,17 +21,6 @@ struct Details<'a> {
     missing: &'a [String],
     reason: &'a str,
     recovery: &'a str,
-    skill: &'a str,
-    tool: &'a str,
-}
-
-/// The object at the end of a text of the original's layout: what the sentences before it do not say.
-#[derive(Serialize)]
-struct Tail<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<Code>,
-    current_phase: &'a str,
-    error: &'a str,
     skill: &'a str,
     tool: &'a str,
 }
@@ -85,7 +73,7 @@ fn original(head: &str, decision: &Decision, after: &str) -> String {
         "" => String::new(),
         text => format!("Recovery: {text}"),
     };
-    join(&[format!("{head}: {}{after}", decision.reason), recovery, tail(decision)])
+    join(&[format!("{head}: {}{after}", decision.reason), recovery, json(&of(decision))])
 }
 
 /// What the agent is told beside an answer: warnings first, then the obligations.
@@ -123,16 +111,6 @@ fn blocked(word: &str, decision: &Decision, attempted: &str) -> String {
 #[must_use]
 pub fn structured(decision: &Decision) -> Value {
     serde_json::to_value(of(decision)).unwrap_or_default()
-}
-
-fn tail(decision: &Decision) -> String {
-    json(&Tail {
-        code: decision.code,
-        current_phase: decision.phase.as_deref().unwrap_or_default(),
-        error: error(decision),
-        skill: decision.skill.as_deref().unwrap_or_default(),
-        tool: &decision.tool,
-    })
 }
 
 fn error(decision: &Decision) -> &str {

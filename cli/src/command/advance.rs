@@ -14,6 +14,9 @@ use crate::output::Failure;
 pub struct Args {
     /// The phase to go on to, or the skill of the run; default: the next phase. What lies between is recorded as skipped
     pub phase: Option<String>,
+    /// Skip the phases that lie between, also those that are not optional
+    #[arg(long)]
+    pub yes: bool,
     /// Which run.
     #[command(flatten)]
     pub which: Which,
@@ -31,7 +34,8 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         name: args.phase.as_ref(),
         ..About::default()
     };
-    let answer = order(context, about, "advance", who().into_iter().collect())?;
+    let confirmed = args.yes.then(|| ("confirmed".to_string(), Value::from("yes")));
+    let answer = order(context, about, "advance", who().into_iter().chain(confirmed).collect())?;
     if context.out.json {
         context.out.value(&answer);
         return Ok(Exit::Done);

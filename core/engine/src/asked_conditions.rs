@@ -15,7 +15,7 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
     skill.phases.iter().enumerate().flat_map(move |(index, phase)| {
         let optional = match &phase.optional {
             Optional::When(condition) => Some(&**condition),
-            Optional::No | Optional::Yes => None,
+            Optional::No | Optional::Never | Optional::Yes => None,
         };
         let own = phase.done_when.iter().chain(&phase.failed_when).filter(move |_| index == here);
         let edges = phase.next.iter().filter_map(|edge| edge.when.as_ref());

@@ -319,46 +319,61 @@ impl Condition {
         asks
     }
 
+    /// Calls `visit` with every condition in it that has no parts, in order.
+    pub fn each_leaf<'a>(&'a self, visit: &mut dyn FnMut(&'a Self)) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_leaf(visit)),
+            Self::Not(inner) => inner.each_leaf(visit),
+            leaf => visit(leaf),
+        }
+    }
+
     /// Calls `visit` with all that has to be as it was when the visit began, in order.
     pub fn each_unchanged<'a>(&'a self, visit: &mut dyn FnMut(&'a UnchangedTest)) {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_unchanged(visit)),
-            Self::Not(inner) => inner.each_unchanged(visit),
-            Self::Unchanged(test) => visit(test),
-            Self::Call(_) | Self::Fact(_) | Self::Approved(_) | Self::Artifact(_) | Self::Says(_) => {}
-        }
+        self.each_leaf(&mut |leaf| {
+            if let Self::Unchanged(test) = leaf {
+                visit(test);
+            }
+        });
     }
 
     /// Whether it compares files with what they were, which takes longer than anything else that a condition asks for.
     #[must_use]
     pub fn compares_files(&self) -> bool {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::compares_files),
-            Self::Not(inner) => inner.compares_files(),
-            Self::Call(test) => test.unchanged.is_some() || test.written.is_some(),
-            Self::Unchanged(_) | Self::Artifact(_) => true,
-            Self::Fact(_) | Self::Approved(_) | Self::Says(_) => false,
-        }
+        let mut compares = false;
+        self.each_leaf(&mut |leaf| {
+            compares |= match leaf {
+                Self::Call(test) => test.unchanged.is_some() || test.written.is_some(),
+                leaf => matches!(leaf, Self::Unchanged(_) | Self::Artifact(_)),
+            };
+        });
+        compares
     }
 
     /// Calls `visit` with every approval that the condition asks for, in order.
     pub fn each_gate<'a>(&'a self, visit: &mut dyn FnMut(&'a Gate)) {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_gate(visit)),
-            Self::Not(inner) => inner.each_gate(visit),
-            Self::Approved(gate) => visit(gate),
-            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) | Self::Says(_) => {}
-        }
+        self.each_leaf(&mut |leaf| {
+            if let Self::Approved(gate) = leaf {
+                visit(gate);
+            }
+        });
     }
 
     /// Calls `visit` with all that the agent has to say, in order.
     pub fn each_says<'a>(&'a self, visit: &mut dyn FnMut(&'a SaysTest)) {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.each_says(visit)),
-            Self::Not(inner) => inner.each_says(visit),
-            Self::Says(test) => visit(test),
-            Self::Call(_) | Self::Fact(_) | Self::Unchanged(_) | Self::Artifact(_) | Self::Approved(_) => {}
-        }
+        self.each_leaf(&mut |leaf| {
+            if let Self::Says(test) = leaf {
+                visit(test);
+            }
+        });
+    }
+
+    /// Whether it asks for an artifact of this name.
+    #[must_use]
+    pub fn asks_for(&self, artifact: &str) -> bool {
+        let mut asks = false;
+        self.each_leaf(&mut |leaf| asks |= matches!(leaf, Self::Artifact(test) if test.name == artifact));
+        asks
     }
 }
 

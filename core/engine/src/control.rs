@@ -85,7 +85,7 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             approving::revoke(world, policy, draft, args.required("name")?)
         }
         "skip_phase" | "advance" => {
-            let args = only(&["skill_name", "phase", "run", "name", "who"])?;
+            let args = only(&["skill_name", "phase", "run", "name", "who", "confirmed"])?;
             human(by, name)?;
             let (act, words) = (steering::act(name), Words::of(&args)?);
             if act == Act::Skip
@@ -93,7 +93,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             {
                 return steering::element(draft, act, element);
             }
-            steering::phase(world, policy, draft, &Order { act, words, who: args.text("who")? })
+            steering::phase(world, policy, draft, &Order {
+                act,
+                words,
+                who: args.text("who")?,
+                confirmed: args.text("confirmed")?.is_some(),
+            })
         }
         "halt_run" | "resume_run" => {
             let args = only(&["skill_name", "run", "why"])?;
@@ -368,15 +373,19 @@ pub(crate) fn deactivate(
     let done = finished(world, policy, state, &run.id);
     let leave = policy.skill_version(&run.skill, &run.version).map_or(LeaveSkill::Human, |skill| skill.leave_skill);
     let leave = if in_force::mode(state, &run.skill).is_some() { leave.max(LeaveSkill::Finished) } else { leave };
+    // A run that only warns keeps nobody.
+    let only_warns = run.mode == Mode::Warn && in_force::mode(state, &run.skill).is_none();
     let may = match (by, leave) {
         (By::Human, _) | (By::Agent, LeaveSkill::Agent) => true,
+        (By::Agent, LeaveSkill::Finished) if only_warns => true,
         (By::Agent | By::Platform, LeaveSkill::Finished) => done,
         (By::Platform, LeaveSkill::Agent) => true,
         (By::Agent | By::Platform, LeaveSkill::Human) => false,
     };
     if !may {
-        let person_only = leave == LeaveSkill::Human;
-        return Err(DenialKind::SkillNotLeft { skill: run.skill.clone(), person_only, missing: Vec::new() });
+        let (id, skill, person_only) = (run.id.clone(), run.skill.clone(), leave == LeaveSkill::Human);
+        let missing = if person_only { Vec::new() } else { run_status::missing(world, policy, draft.state(), &id) };
+        return Err(DenialKind::SkillNotLeft { skill, person_only, missing });
     }
     let (id, skill) = (run.id.clone(), run.skill.clone());
     let whole = Some(tree::root(state, run)).filter(|root| root.id != id).map(|root| root.skill.clone());

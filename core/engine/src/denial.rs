@@ -415,6 +415,20 @@ pub enum InvalidCommand {
         /// The phases that follow.
         ahead: Vec<String>,
     },
+    /// Nobody skips these phases.
+    NeverSkipped {
+        /// The skill of the run.
+        skill: String,
+        /// The names of the phases.
+        phases: Vec<String>,
+    },
+    /// These phases lie between, and the person has not said that they are skipped.
+    WouldSkip {
+        /// The phase to go on to.
+        to: String,
+        /// The names of the phases between.
+        phases: Vec<String>,
+    },
     /// A person has said already that the phase is skipped.
     AlreadySkipped {
         /// The name of the phase.

@@ -330,7 +330,7 @@ impl<'a> World<'a> {
             return true;
         }
         match &phase.optional {
-            Optional::No => false,
+            Optional::No | Optional::Never => false,
             Optional::Yes => true,
             Optional::When(condition) => self.truth(condition, run, Seen::Anywhere).holds(),
         }

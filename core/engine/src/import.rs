@@ -9,12 +9,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::activation::available;
+use crate::artifact::Artifact;
 use crate::cause::By;
 use crate::children::next_id;
 use crate::denial::{BegunBy, DenialKind, InvalidCommand};
 use crate::draft::Draft;
+use crate::glob::path_fits;
 use crate::plan::{PlanFile, PlanProgress};
-use crate::policy::{Mode, Phase, Policy, Skill};
+use crate::policy::{Mode, Optional, Phase, Policy, Skill};
 use crate::state::{Children, Evidence, Run, Skipped};
 
 /// The name of the format: a file `active_task_graph.json`.
@@ -60,6 +62,8 @@ struct Task {
 
 /// The states of a task that is not to be done again.
 const FINISHED: [&str; 3] = ["implemented", "completed", CANCELLED];
+/// What stands for the document of a phase that made none.
+const COMPLETED: &str = "completed";
 /// The state of a task that is not to be done.
 const CANCELLED: &str = "cancelled";
 
@@ -118,6 +122,7 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, imported: Imported<'_>) ->
     if skill.phase_index(&graph.current_phase).is_none() {
         return Err(invalid(format!("the skill `{}` has no phase `{}`", skill.name, graph.current_phase)));
     }
+    possible(skill, &graph).map_err(invalid)?;
     let plan = plan(skill, &graph, imported.path.unwrap_or(TASK_GRAPH)).map_err(invalid)?;
     let id = next_id(draft.state(), skill.scope);
     let mode = imported.mode.max(skill.mode).unwrap_or(Mode::Warn);
@@ -127,6 +132,25 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, imported: Imported<'_>) ->
     Ok(json!({
         "status": "imported", "skill": skill.name, "mode": mode.word(), "current_phase": graph.current_phase,
     }))
+}
+
+/// Whether a run of the skill can stand so: nothing is skipped that nobody skips, and what a phase made lies where its
+/// files belong.
+fn possible(skill: &Skill, graph: &TaskGraph) -> Result<(), String> {
+    let named = |name: &String| skill.phase_index(name).and_then(|index| skill.phases.get(index));
+    let never = |name: &&String| named(name).is_some_and(|phase| phase.optional == Optional::Never);
+    if let Some(phase) = graph.skipped_phases.iter().find(never) {
+        return Err(format!("`skipped_phases` has `{phase}`, which nobody skips"));
+    }
+    for (phase, path) in &graph.phase_artifacts {
+        let Some(path) = path.as_deref().filter(|path| *path != COMPLETED) else { continue };
+        let artifact = named(phase).and_then(|phase| skill.made_in(phase));
+        let lies_there = |artifact: &Artifact| artifact.paths.iter().any(|pattern| path_fits(pattern, path));
+        if path.split('/').any(|part| part == "..") || artifact.is_some_and(|artifact| !lies_there(artifact)) {
+            return Err(format!("Invalid artifact path `{path}` of `{phase}`"));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the gate of the wave before the present one is not passed.

@@ -27,9 +27,11 @@ pub(crate) fn of_call(run: &Run, skill: &Skill, ruling: &Ruling, done: Done) -> 
 /// Enters a following phase; what is passed over or left early is skipped.
 fn enter(run: &Run, skill: &Skill, transition: &Transition, done: Done, by: By) -> Option<Change> {
     let name = |index: usize| skill.phases.get(index).map(|phase| phase.name.clone());
-    let early = (done == Done::No).then(|| run.phase.clone());
-    // What stands between in the file is passed over too where an edge leads past it.
     let here = skill.phase_index(&run.phase).unwrap_or_default();
+    // A phase that nobody skips is over where an edge lets an agent leave it early.
+    let is_over = by == By::Agent && skill.phases.get(here).is_some_and(|phase| phase.optional == Optional::Never);
+    let early = (done == Done::No && !is_over).then(|| run.phase.clone());
+    // What stands between in the file is passed over too where an edge leads past it.
     let past = (here.saturating_add(1)..transition.to).filter(|index| !transition.between.contains(index));
     let passed_over = transition.between.iter().copied().chain(past).filter_map(name);
     Some(Change::PhaseEntered {

@@ -431,7 +431,7 @@ fn skipped(skill: &Skill, run: &Run, here: usize) -> Vec<String> {
         _ if by_person(phase) => format!("\"{}\", as the user said", phase.name),
         Optional::When(_) if !phase.skip_text.is_empty() => format!("\"{}\" ({})", phase.name, phase.skip_text),
         Optional::When(condition) => format!("\"{}\", as {}", phase.name, phrase::reason(condition)),
-        Optional::No | Optional::Yes => format!("\"{}\"", phase.name),
+        Optional::No | Optional::Never | Optional::Yes => format!("\"{}\"", phase.name),
     };
     between.iter().filter(passed).map(why).collect()
 }

@@ -286,6 +286,25 @@ impl Skill {
         phase.produces.iter().filter_map(|at| self.artifacts.get(*at))
     }
 
+    /// The artifact that a phase makes: the first that it produces. Where no phase produces anything, it is the first that a
+    /// later phase requires and neither this one nor one before it.
+    #[must_use]
+    pub fn made_in<'p>(&'p self, phase: &'p Phase) -> Option<&'p Artifact> {
+        if self.artifacts.iter().any(Artifact::is_produced) {
+            return self.produced_in(phase).next();
+        }
+        let here = self.phase_index(&phase.name)?;
+        let required = |artifact: &Artifact| {
+            let asks = |one: &Phase| one.requires.as_ref().is_some_and(|wanted| wanted.asks_for(&artifact.name));
+            self.phases.iter().position(asks)
+        };
+        let later = self.artifacts.iter().filter_map(|one| Some((required(one)?, one)));
+        let (at, artifact) = later.filter(|(at, _)| *at > here).min_by_key(|(at, _)| *at)?;
+        // A phase in between that is passed over makes nothing.
+        let between = self.phases.get(here.saturating_add(1)..at).unwrap_or_default();
+        between.iter().all(|one| one.optional.is_possible()).then_some(artifact)
+    }
+
     /// The calls that write an artifact of other phases: no line of this phase lists them.
     pub fn reserved_in<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Matcher> {
         let others = self.artifacts.iter().enumerate().filter(|(at, _)| !phase.produces.contains(at));
@@ -505,7 +524,7 @@ impl Phase {
     pub fn conditions(&self) -> impl Iterator<Item = &Condition> {
         let optional = match &self.optional {
             Optional::When(condition) => Some(&**condition),
-            Optional::No | Optional::Yes => None,
+            Optional::No | Optional::Never | Optional::Yes => None,
         };
         let edges = self.next.iter().filter_map(|edge| edge.when.as_ref());
         let backs = self.back.iter().filter_map(|back| back.when.as_ref());
@@ -518,12 +537,22 @@ impl Phase {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optional {
-    /// It may not.
+    /// No agent may; a person may say so.
     No,
+    /// Nobody may, not even a person.
+    Never,
     /// It may.
     Yes,
     /// It may while this holds.
     When(Box<Condition>),
+}
+
+impl Optional {
+    /// Whether an agent may skip the phase, now or under a condition.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        matches!(self, Self::Yes | Self::When(_))
+    }
 }
 
 /// When a completed phase is left.

@@ -10,7 +10,7 @@
 //! | `/phasegate allow [REASON]` | `allow` |
 //! | `/phasegate skip [SKILL, PHASE or TASK [RUN]]` | `skip_phase` |
 //! | `/phasegate end [SKILL]` | `deactivate_skill` |
-//! | `/phasegate advance [SKILL or PHASE [RUN]]` | `advance` |
+//! | `/phasegate advance [SKILL or PHASE [RUN]] [--yes]` | `advance` |
 //! | `/phasegate retry TASK [RUN]` | `retry_element` |
 //! | `/phasegate mode warn or block [SKILL]` | `set_mode` |
 //! | `/phasegate access readonly or normal or admin [TIME]` | `set_access` |
@@ -43,7 +43,7 @@ const MAX_COMMAND_BYTES: usize = 1024;
 
 /// The syntax of the commands, for an error message.
 const FORMS: &str = "`/phasegate start SKILL [NAME=VALUE...] [warn|block]`, `approve [--reject|--revoke] NAME [PATH]`, \
-                     `allow [REASON]`, `skip [SKILL, PHASE or TASK [RUN]]`, `end [SKILL]`, `advance [SKILL or PHASE [RUN]]`, \
+                     `allow [REASON]`, `skip [SKILL, PHASE or TASK [RUN]]`, `end [SKILL]`, `advance [SKILL or PHASE [RUN]] [--yes]`, \
                      `retry TASK [RUN]`, `mode warn|block [SKILL]`, `access readonly|normal|admin [TIME]`, `reload`, \
                      `safety [approve|revoke PROGRAM]`";
 
@@ -154,6 +154,7 @@ fn read(words: &[&str]) -> Option<SlashCommand> {
         ["allow", ref why @ ..] => typed("allow", &[("why", &why.join(" "))]),
         ["approve", ref words @ ..] => approval(words)?,
         ["skip", ref names @ ..] => named("skip_phase", "name", names)?,
+        ["advance", ref names @ .., "--yes"] => confirmed(named("advance", "name", names)?),
         ["advance", ref names @ ..] => named("advance", "name", names)?,
         ["retry", ref names @ ..] if !names.is_empty() => named("retry_element", "id", names)?,
         ["access", word] => typed("set_access", &[("access", word)]),
@@ -199,6 +200,13 @@ fn named(command: &'static str, key: &str, names: &[&str]) -> Option<SlashComman
     let keys = [key, "run"];
     (names.len() <= keys.len())
         .then(|| typed(command, &keys.into_iter().zip(names.iter().copied()).collect::<Vec<_>>()))
+}
+
+/// A command the person of which said that what lies between may be skipped.
+fn confirmed(command: SlashCommand) -> SlashCommand {
+    let mut args = command.args.as_object().cloned().unwrap_or_default();
+    args.insert("confirmed".to_string(), Value::from("yes"));
+    SlashCommand { args: Value::Object(args), ..command }
 }
 
 /// The name of the control command that a prompt is.
@@ -371,7 +379,7 @@ fn prompt_instead(given: &[String]) -> Option<Option<String>> {
         [] => return None,
     };
     // Besides these, a prompt takes no options.
-    let plain = |word: &&str| !word.starts_with('-') || matches!(*word, "--reject" | "--revoke");
+    let plain = |word: &&str| !word.starts_with('-') || matches!(*word, "--reject" | "--revoke" | "--yes");
     Some((as_prompt && words.iter().all(plain)).then(|| words.join(" ")))
 }
 

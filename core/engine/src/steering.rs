@@ -16,7 +16,7 @@ use crate::graph;
 use crate::meant::{self, Meant, Named, Words};
 use crate::moves;
 use crate::plan::PlanProgress;
-use crate::policy::{Policy, Skill};
+use crate::policy::{Optional, Policy, Skill};
 use crate::state::{Children, Run, Status};
 use crate::tree;
 
@@ -43,6 +43,8 @@ pub(crate) struct Order<'a> {
     pub(crate) words: Words<'a>,
     /// The name of the person, where known.
     pub(crate) who: Option<&'a str>,
+    /// Whether the person said that what lies between is skipped.
+    pub(crate) confirmed: bool,
 }
 
 /// Has a run go on, or skips a phase of it: the present one, or one that is still to come.
@@ -52,7 +54,7 @@ pub(crate) fn phase(
     draft: &mut Draft,
     order: &Order<'_>,
 ) -> Result<Value, DenialKind> {
-    let Order { act, words, who } = order;
+    let Order { act, words, who, .. } = order;
     let Meant { run: id, phase } = meant::phase(policy, draft.state(), words, *act == Act::GoOn)?;
     let follows = || DenialKind::CommandInvalid(InvalidCommand::NoPhaseFollows);
     let run = draft.run(&id).ok_or_else(follows)?;
@@ -70,6 +72,7 @@ pub(crate) fn phase(
     if let Change::PhaseEntered { who: by, .. } | Change::PhaseSkipped { who: by, .. } = &mut change {
         by.clone_from(&who);
     }
+    may_skip(world, run, skill, &change, order.confirmed).map_err(DenialKind::CommandInvalid)?;
     let answer = answer(world, run, skill, &change);
     draft.change(change);
     draft.announce(&id);
@@ -81,6 +84,37 @@ pub(crate) fn phase(
         }
         (other, _) => other,
     })
+}
+
+/// Whether a person may skip what a change skips: nobody skips some phases, and others are named first.
+fn may_skip(
+    world: &mut World<'_>,
+    run: &Run,
+    skill: &Skill,
+    change: &Change,
+    confirmed: bool,
+) -> Result<(), InvalidCommand> {
+    let (skipped, to): (&[String], _) = match change {
+        Change::PhaseSkipped { phase, .. } => (core::slice::from_ref(phase), None),
+        Change::PhaseEntered { skipped, phase, .. } => (skipped, Some(phase)),
+        _ => return Ok(()),
+    };
+    let named = |name: &String| skill.phase_index(name).and_then(|index| skill.phases.get(index));
+    let never = skipped.iter().filter(|name| named(name).is_some_and(|phase| phase.optional == Optional::Never));
+    let never: Vec<String> = never.cloned().collect();
+    if !never.is_empty() {
+        return Err(InvalidCommand::NeverSkipped { skill: skill.name.clone(), phases: never });
+    }
+    let Some(to) = to.filter(|_| !confirmed) else { return Ok(()) };
+    let here = skill.phase_index(&run.phase).unwrap_or_default();
+    let way = skill.phase_index(to).and_then(|to| graph::way(skill, here, to));
+    let between = way.into_iter().flat_map(|way| way.between).filter_map(|index| skill.phases.get(index));
+    let unasked: Vec<String> =
+        between.filter(|phase| !world.optional(run, phase)).map(|phase| phase.name.clone()).collect();
+    if unasked.is_empty() {
+        return Ok(());
+    }
+    Err(InvalidCommand::WouldSkip { to: to.clone(), phases: unasked })
 }
 
 /// What is told of the change before it is made.

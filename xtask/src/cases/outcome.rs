@@ -8,8 +8,8 @@ use serde::Serialize;
 pub(crate) enum Outcome {
     /// As it says.
     Agrees,
-    /// Otherwise.
-    Differs { expected: String, got: String },
+    /// Otherwise; why, where that is known for all cases of its kind.
+    Differs { expected: String, got: String, why: Option<String> },
     /// It asks for something that the program does not have.
     NotSupported { why: String },
 }
@@ -28,8 +28,13 @@ impl Outcome {
         if expected == got {
             Self::Agrees
         } else {
-            Self::Differs { expected: expected.to_string(), got: got.to_string() }
+            Self::Differs { expected: expected.to_string(), got: got.to_string(), why: None }
         }
+    }
+
+    /// A case that the program refuses to play.
+    pub(crate) fn refused(problem: &str) -> Self {
+        Self::Differs { expected: "a case that can be played".to_owned(), got: problem.to_owned(), why: None }
     }
 
     pub(crate) fn not_supported(why: &str) -> Self {

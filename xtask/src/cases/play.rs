@@ -1,18 +1,22 @@
 //! Which program plays the cases of a file.
 
+use std::path::Path;
+
 use xtask::failure::Result;
 
 use super::case::Case;
 use super::lock;
 use super::outcome::Outcome;
+use super::phases;
 use super::planner;
 use super::player::Player;
 use super::protocols;
 use super::registry;
 
-/// Plays a case of the file of this name.
-pub(crate) fn play(file: &str, case: &Case) -> Result<Outcome> {
+/// Plays a case of a file, by the file's name.
+pub(crate) fn play(path: &Path, file: &str, case: &Case) -> Result<Outcome> {
     match file.get(..3) {
+        Some("000") => phases::play(path, case),
         Some("001") => planner::play(&Player::new("planned-feature", planner::form(case))?, case),
         Some("003") => protocols::play(case),
         Some("004") => lock::play(case),

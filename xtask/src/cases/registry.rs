@@ -47,7 +47,7 @@ pub(super) fn play_line(case: &Case) -> Result<Outcome> {
     if got.iter().any(|word| *word == wanted || accepted.contains(word)) {
         return Ok(Outcome::Agrees);
     }
-    Ok(Outcome::Differs { expected: wanted.to_owned(), got: got.join(" or ") })
+    Ok(Outcome::Differs { expected: wanted.to_owned(), got: got.join(" or "), why: None })
 }
 
 /// Whether a pattern selects a command: registered as WRITE, it is what the denial names.

@@ -34,6 +34,11 @@ pub(super) async fn decide_again(shared: &Shared, asked: Asked) -> Act {
     decide_as(shared, message, id, Some(call)).await
 }
 
+/// Whether the relay answers calls of its own tools: in a project that nothing guards, they are those of a server.
+async fn answers_itself(shared: &Shared) -> bool {
+    shared.servers.is_empty() || (shared.own_tools() && !shared.calls.unguarded().await)
+}
+
 async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<String>) -> Act {
     let mut call = match Call::read(&message) {
         Ok(call) => call,
@@ -42,7 +47,7 @@ async fn decide_as(shared: &Shared, message: Message, id: Id, asked: Option<Stri
             return Act::Answer(id, json);
         }
     };
-    if (shared.own_tools() || shared.servers.is_empty()) && own::is_own(&call.name) {
+    if own::is_own(&call.name) && answers_itself(shared).await {
         return own(shared, &call, id).await;
     }
     let Some(target) = target(shared, &call.name) else {

@@ -6,7 +6,7 @@ use phasegate_config::Demanded;
 use phasegate_core::artifact::Artifact;
 use phasegate_core::matcher::Matcher;
 use phasegate_core::plan::PlanFile;
-use phasegate_core::policy::{ChildRuns, Optional, Phase, Skill};
+use phasegate_core::policy::{ChildRuns, Phase, Skill};
 
 /// The skill as an agent reads it: its inputs, its phases, what each is for, which calls it has, and what completes it.
 ///
@@ -148,7 +148,7 @@ fn parts(skill: &Skill, phase: &Phase) -> Vec<String> {
     } else if !phase.task.is_empty() {
         parts.push(format!("{}.", phase.task.trim_end_matches('.')));
     }
-    if phase.optional != Optional::No {
+    if phase.optional.is_possible() {
         parts.push("This phase may be left out.".to_string());
     }
     let mut written: Vec<String> = skill.produced_in(phase).map(files).collect();

@@ -1,6 +1,7 @@
 //! What a relay works with.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -22,7 +23,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 
-/// The skills that clients have in force, whether they activate one or not.
+/// What holds for clients that activate nothing: the skills in force, and where events are written.
 #[derive(Debug, clap::Args)]
 pub struct InForce {
     /// A skill that each session has in force from its first message on; may be given several times
@@ -31,6 +32,9 @@ pub struct InForce {
     /// The mode of those skills; never less strict than the configs require
     #[arg(long, requires = "skills")]
     pub mode: Option<ModeArg>,
+    /// Also write audit events to this file, besides `audit_log` in a config; relative to the project
+    #[arg(long, value_name = "PATH")]
+    pub audit_log: Option<PathBuf>,
 }
 
 /// What a relay works with.
@@ -47,7 +51,8 @@ impl Setting {
     ///
     /// A skill that is to be in force is not known, or nothing guards the project.
     pub(crate) fn of(context: &Context, specs: &mut [Spec], in_force: &InForce) -> Result<Self, Failure> {
-        let runtime = context.runtime()?;
+        let mut runtime = context.runtime()?;
+        runtime.audit_log.clone_from(&in_force.audit_log);
         let project = context.find_project(&runtime)?;
         let mode = in_force.mode.map(ModeArg::mode);
         let held = in_force.skills.iter().map(|skill| Held { skill: skill.clone(), mode }).collect();
@@ -67,6 +72,10 @@ impl Setting {
                         format!("no config guards `{}`, so `{skill}` cannot be in force", project.root.display());
                     return Err(Failure::new(what).with_help("`phasegate init` writes a config"));
                 }
+                tracing::warn!(
+                    "no config guards `{}`, so every call passes; `phasegate init mcp` writes one",
+                    project.root.display()
+                );
             }
             Ok(Current::Invalid { .. }) | Err(_) => {}
         }

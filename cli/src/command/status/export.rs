@@ -112,7 +112,7 @@ fn artifacts(skill: &Skill, run: &Value) -> Map<String, Value> {
     let made = visited.filter_map(|one| {
         let phase = skill.phases.iter().find(|phase| phase.name == text(one, "phase"))?;
         let done = text(one, "state") == "done";
-        let value = match skill.produced_in(phase).next() {
+        let value = match skill.made_in(phase) {
             Some(artifact) => match first_file(run, &artifact.name) {
                 Some(path) => json!(path),
                 None if done => Value::Null,

@@ -138,7 +138,8 @@ impl Inner<'_, '_> {
 
     fn optional(&mut self, source: &PhaseSource, node: &Node) -> Optional {
         match &source.optional {
-            None | Some(OptionalSource::Always(false)) => Optional::No,
+            None => Optional::No,
+            Some(OptionalSource::Always(false)) => Optional::Never,
             Some(OptionalSource::Always(true)) => Optional::Yes,
             Some(OptionalSource::When(when)) => self
                 .condition(Some(&when.when), child(node, "when"))

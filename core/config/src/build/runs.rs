@@ -134,7 +134,7 @@ pub(super) fn first(builder: &mut Builder<'_>, phases: &[Phase], span: Span) {
     let runs_others = phases.iter().any(|phase| phase.run.is_some());
     let Some(phase) = phases.first().filter(|_| runs_others) else { return };
     let parallel = phase.run.as_ref().is_some_and(|run| run.parallel);
-    let optional = phase.optional != phasegate_core::policy::Optional::No;
+    let optional = phase.optional.is_possible();
     let what = match (parallel, optional) {
         _ if phase.plan().is_some() => "one that runs the elements of a plan",
         (_, true) => "optional",
@@ -151,7 +151,7 @@ pub(super) fn first_is_linear(builder: &mut Builder<'_>, phases: &[Phase], span:
     let Some(phase) = phases.first() else { return };
     let run = phase.run.as_ref();
     let what = match phase {
-        _ if phase.optional != phasegate_core::policy::Optional::No => "is optional",
+        _ if phase.optional.is_possible() => "is optional",
         _ if phase.plan().is_some() => "runs the elements of a plan",
         _ if run.is_some_and(|run| run.parallel) => "has parallel branches",
         _ if run.is_some_and(|run| run.each.len() > 1) => "consists of several runs",

@@ -49,7 +49,8 @@ pub struct PhaseSource {
     /// once; or `each`, one for each element of a plan. Such a phase has no lines but `forbidden`: the calls are those of the runs. It is done when they have finished,
     /// and fails when one of them fails; `leave` is `on_done`.
     pub run: Option<RunSource>,
-    /// Whether the phase may be skipped: `true`, or `when` a condition holds.
+    /// Whether the phase may be skipped: `true`, or `when` a condition holds. By default a person alone skips it; with `false`
+    /// nobody does, and a person can only say that it is done (`phasegate advance`).
     pub optional: Option<OptionalSource>,
     /// When a run leaves the completed phase.
     pub leave: Option<LeaveSource>,
@@ -165,7 +166,7 @@ pub struct TaskFile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum OptionalSource {
-    /// Always (`true`) or never (`false`).
+    /// Always (`true`), or never, by nobody (`false`).
     Always(bool),
     /// While a condition holds.
     When(Box<OptionalWhen>),

@@ -49,7 +49,7 @@ impl Graph {
             Node {
                 name: phase.name.clone(),
                 notes: notes(skill, phase),
-                optional: phase.optional != Optional::No,
+                optional: phase.optional.is_possible(),
                 state,
                 group: group(skill, phase, here, parts),
             }
@@ -67,6 +67,7 @@ fn notes(skill: &Skill, phase: &Phase) -> Vec<String> {
     let mut notes = Vec::new();
     match &phase.optional {
         Optional::No => {}
+        Optional::Never => notes.push("never skipped".to_string()),
         Optional::Yes => notes.push("optional".to_string()),
         Optional::When(condition) => notes.push(format!("optional while {}", note(&condition.reason()))),
     }

@@ -383,7 +383,7 @@ impl World {
                 let may = by == By::Human
                     || match self.skill(run).leave_skill {
                         LeaveSkill::Agent => true,
-                        LeaveSkill::Finished => self.over(run),
+                        LeaveSkill::Finished => self.over(run) || (by == By::Agent && self.runs[run].mode == Mode::Warn),
                         LeaveSkill::Human => false,
                     };
                 if !may {
