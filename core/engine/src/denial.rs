@@ -585,6 +585,8 @@ pub struct Standing {
     pub steps: Option<StepsLeft>,
     /// Whether the run waits at the gate of a wave and what it asks for has failed, so that a task may have to be done again.
     pub failed_gate: bool,
+    /// The skills that the phases list, where the call invokes one that none lists.
+    pub known: Vec<String>,
 }
 
 /// A rollback edge of a phase that failed.

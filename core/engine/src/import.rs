@@ -58,10 +58,27 @@ struct Task {
     status: String,
     #[serde(default)]
     depends_on: Vec<String>,
+    #[serde(default)]
+    tests_passed: Option<bool>,
+    #[serde(default)]
+    review_status: Option<String>,
+    #[serde(default)]
+    critical_findings: Vec<Value>,
+}
+
+impl Task {
+    /// Whether it is not to be done again: what was found out about it does not say that it has to be mended.
+    fn is_finished(&self) -> bool {
+        let reviewed = self.review_status.as_deref().is_none_or(|status| status == PASSED);
+        let mended = self.tests_passed != Some(false) && reviewed && self.critical_findings.is_empty();
+        self.status == CANCELLED || (FINISHED.contains(&self.status.as_str()) && mended)
+    }
 }
 
 /// The states of a task that is not to be done again.
-const FINISHED: [&str; 3] = ["implemented", "completed", CANCELLED];
+const FINISHED: [&str; 2] = ["implemented", "completed"];
+/// The state of a review that found nothing to mend.
+const PASSED: &str = "passed";
 /// What stands for the document of a phase that made none.
 const COMPLETED: &str = "completed";
 /// The state of a task that is not to be done.
@@ -142,6 +159,9 @@ fn possible(skill: &Skill, graph: &TaskGraph) -> Result<(), String> {
     if let Some(phase) = graph.skipped_phases.iter().find(never) {
         return Err(format!("`skipped_phases` has `{phase}`, which nobody skips"));
     }
+    if named(&graph.current_phase).and_then(Phase::plan).is_some() && graph.tasks.is_empty() {
+        return Err(format!("`{}` works on tasks, and there are none", graph.current_phase));
+    }
     for (phase, path) in &graph.phase_artifacts {
         let Some(path) = path.as_deref().filter(|path| *path != COMPLETED) else { continue };
         let artifact = named(phase).and_then(|phase| skill.made_in(phase));
@@ -174,8 +194,7 @@ fn plan(skill: &Skill, graph: &TaskGraph, path: &str) -> Result<Option<PlanProgr
     let listed = Value::from(graph.tasks.iter().map(element).collect::<Vec<_>>());
     let files = Map::from_iter([(path.to_string(), Value::Null)]);
     let plan = fields.read(&files, &json!({path: listed})).map_err(|fault| fault.to_string())?;
-    let done = |task: &Task| FINISHED.contains(&task.status.as_str());
-    let finished = graph.tasks.iter().enumerate().filter(|(_, task)| done(task)).map(|(place, _)| place).collect();
+    let finished = graph.tasks.iter().enumerate().filter(|(_, task)| task.is_finished()).map(|(place, _)| place).collect();
     let wave = plan.waves.iter().position(|wave| *wave >= graph.current_wave).unwrap_or_default();
     let cancelled = graph.tasks.iter().enumerate().filter(|(_, task)| task.status == CANCELLED);
     let skipped = cancelled.map(|(place, _)| place).collect();

@@ -387,10 +387,10 @@ impl Matcher {
     }
 }
 
-/// Whether a name is the one that is wanted; in doubt where a client may take it for that: clients ignore case, outer spaces
-/// and the plugin.
+/// Whether a name is the one that is wanted, in any case of its letters; in doubt where a client may take it for that:
+/// clients ignore outer spaces and the plugin.
 fn fits_name(wanted: &str, name: &str) -> Fit {
-    if text_fits(wanted, name) {
+    if text_fits(wanted, name) || text_fits(&wanted.to_ascii_lowercase(), &name.to_ascii_lowercase()) {
         return Fit::Yes;
     }
     let other_plugin = wanted.contains(':') && name.contains(':');

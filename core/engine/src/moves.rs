@@ -1,6 +1,6 @@
 //! Moves: how a run changes phase.
 
-use alloc::string::ToString as _;
+use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 
 use crate::cause::By;
@@ -147,6 +147,15 @@ fn completion(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> O
         at = to;
     }
     None
+}
+
+/// The phase to which completion leads a run whose phase is done, and what it passes over.
+pub(crate) fn goes_on_to(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<(String, Vec<String>)> {
+    let here = skill.phase_index(&run.phase)?;
+    match completion(world, run, skill, here)? {
+        Change::PhaseEntered { phase, skipped, .. } => Some((phase, skipped)),
+        _ => None,
+    }
 }
 
 /// Whether completion passes over the phase: it is optional under a condition that holds, or a person said that it is skipped.

@@ -294,8 +294,8 @@ fn attempted(context: &Context<'_>, verdict: &RunVerdict<'_>, subject: &str) -> 
         Some(Invocation::Skill(name) | Invocation::Agent(name)) => name.as_str(),
         None => subject,
     };
-    let phase = verdict.call.first_listed().map_or("no phase", |phase| phase.name.as_str());
-    Some(format!("{name} \u{2192} {phase}"))
+    let phase = verdict.call.first_listed().or_else(|| verdict.call.listed_at_gate());
+    Some(format!("{name} \u{2192} {}", phase.map_or("no phase", |phase| phase.name.as_str())))
 }
 
 /// What an agent has to do with a command that could run confined, but for what stands beside it in the line.
@@ -366,7 +366,28 @@ fn guidance(
             .filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
         steps,
         failed_gate: run.at_gate() && why == Some(Why::Outcome(CallOutcome::Failed)),
+        known: known_skills(context, verdict),
     }))
+}
+
+/// The skills that the phases list, where the call invokes one that none lists, and the layout names phases by skills.
+fn known_skills(context: &Context<'_>, verdict: &RunVerdict<'_>) -> Vec<String> {
+    let invokes = matches!(context.call.analysis.invokes, Some(Invocation::Skill(_)));
+    let is_known = || verdict.call.first_listed().or_else(|| verdict.call.listed_at_gate()).is_some();
+    if verdict.skill.denial_text != DenialText::Blocked || !invokes || is_known() {
+        return Vec::new();
+    }
+    let phases = verdict.skill.phases.iter();
+    let lines = phases.flat_map(|phase| phase.enters().chain(phase.lines(true)));
+    let mut known: Vec<String> = Vec::new();
+    for line in lines {
+        if let Some(Invocation::Skill(name)) = line.invokes.as_deref()
+            && !known.contains(name)
+        {
+            known.push(name.clone());
+        }
+    }
+    known
 }
 
 /// What is missing, and why the last call does not count that was one of them: of several, it stands beside its own.

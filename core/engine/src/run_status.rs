@@ -16,6 +16,7 @@ use crate::eval::{World, texts};
 use crate::fact::Facts;
 use crate::graph::{Here, can_finish};
 use crate::matcher::Matcher;
+use crate::moves;
 use crate::phrase;
 use crate::policy::{LeaveSkill, Optional, Phase, Policy, Scope, Skill};
 use crate::rendering;
@@ -148,8 +149,11 @@ fn whole(world: &mut World<'_>, state: &State, place: &Place<'_>) -> Value {
         fields.extend(steps.map(|steps| ("steps".to_string(), steps.each.iter().map(step).collect())));
         fields.extend(run.parent.as_ref().map(|parent| ("part_of".to_string(), json!(parent))));
         fields.insert("way".to_string(), way(place));
-        let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), made(world, artifact, run)));
+        let artifacts = skill.artifacts.iter().map(|artifact| (artifact.name.clone(), kept(world, artifact, place)));
         fields.insert("artifacts".to_string(), Value::Object(artifacts.collect()));
+        if let (true, Some((phase, skipped))) = (done == Done::Yes, moves::goes_on_to(world, run, skill)) {
+            fields.insert("goes_on_to".to_string(), json!({"phase": phase, "skipped": skipped}));
+        }
         let faults = missing.format_faults;
         fields.extend((!faults.is_empty()).then(|| ("format_faults".to_string(), json!(faults))));
         let warnings = warnings(skill, run);
@@ -168,6 +172,22 @@ pub(crate) fn made(world: &mut World<'_>, artifact: &Artifact, run: &Run) -> Val
     match world.in_run(&artifact.content, run) {
         Value::Object(files) => files.into_iter().map(|(path, _)| path).collect(),
         _ => Value::Null,
+    }
+}
+
+/// As [`made`]; of an artifact that a later phase makes anew, and has not yet, what is there of an earlier one.
+fn kept(world: &mut World<'_>, artifact: &Artifact, place: &Place<'_>) -> Value {
+    let Place { run, skill, index, .. } = *place;
+    let made = made(world, artifact, run);
+    let makes = |phase: &Phase| skill.produced_in(phase).any(|one| one.name == artifact.name);
+    let was_in = |at: &usize| run.kept.iter().any(|(kept, _)| kept == at);
+    let mut before = (0..index).filter(was_in).filter_map(|at| skill.phases.get(at));
+    if made.as_array().is_none_or(|files| !files.is_empty()) || !before.any(makes) {
+        return made;
+    }
+    match world.now(&artifact.content) {
+        Value::Object(files) => files.into_iter().map(|(path, _)| path).collect(),
+        _ => made,
     }
 }
 

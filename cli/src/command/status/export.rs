@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use phasegate_core::condition::{Condition, Wanted};
 use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{Phase, Skill};
 use phasegate_runtime::timestamp;
@@ -72,19 +73,21 @@ fn first_file(run: &Value, artifact: &str) -> Option<String> {
 fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
     let kept = |key: &str| listed.file.get(key).filter(|value| !value.is_null()).cloned();
     let file = |artifact: &str| first_file(run, artifact).unwrap_or_default();
-    let skipped = list(run, "way").filter(|one| text(one, "state") == "skipped");
+    let skipped = list(run, "way").filter(|one| text(one, "state") == "skipped").map(|one| text(one, "phase"));
+    let passed = run.pointer("/goes_on_to/skipped").and_then(Value::as_array).into_iter().flatten();
+    let skipped = skipped.chain(passed.filter_map(Value::as_str));
     let tasks = tasks(run, listed);
     let executing = tasks.iter().filter(|task| text(task, "status") == "in_progress");
     let mut graph = json!({
         "title": kept("title").unwrap_or_else(|| json!(skill.description)),
         "spec_file": file("spec"),
         "plan_file": file("plan"),
-        "current_phase": run.get("current_phase"),
+        "current_phase": current_phase(skill, run, listed),
         "phase_artifacts": artifacts(skill, run),
-        "skipped_phases": skipped.map(|one| text(one, "phase")).collect::<Vec<_>>(),
+        "skipped_phases": skipped.collect::<Vec<_>>(),
         "current_wave": run.pointer("/plan/wave").cloned().unwrap_or_else(|| last_wave(&tasks)),
         "executing_tasks": executing.map(|task| text(task, "id")).collect::<Vec<_>>(),
-        "wave_gates": gates(run),
+        "wave_gates": gates(run, listed, &tasks),
         "updated_at": timestamp::timestamp(now()),
     });
     if let Value::Object(fields) = &mut graph {
@@ -92,6 +95,15 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
         fields.insert("tasks".to_string(), Value::from(tasks));
     }
     graph
+}
+
+/// The phase as the other system counts it: it leaves one that is done at once, and has none after the tasks.
+fn current_phase<'r>(skill: &'r Skill, run: &'r Value, listed: &Listed<'r>) -> &'r str {
+    let here = run.pointer("/goes_on_to/phase").and_then(Value::as_str).unwrap_or(text(run, "current_phase"));
+    match listed.phase {
+        Some(last) if skill.phase_index(here) > skill.phase_index(&last.name) => &last.name,
+        _ => here,
+    }
 }
 
 /// The last wave of tasks that are all over; the first one of others.
@@ -111,7 +123,7 @@ fn artifacts(skill: &Skill, run: &Value) -> Map<String, Value> {
     let visited = list(run, "way").filter(|one| matches!(text(one, "state"), "done" | "current"));
     let made = visited.filter_map(|one| {
         let phase = skill.phases.iter().find(|phase| phase.name == text(one, "phase"))?;
-        let done = text(one, "state") == "done";
+        let done = text(one, "state") == "done" || run.get("goes_on_to").is_some();
         let value = match skill.made_in(phase) {
             Some(artifact) => match first_file(run, &artifact.name) {
                 Some(path) => json!(path),
@@ -177,6 +189,10 @@ fn task(plan: &Value, element: &Value, listed: &Listed<'_>) -> Value {
         ("depends_on", after),
     ];
     fields.extend(own.map(|(key, value)| (key.to_string(), value)));
+    let seen = element.get("run").is_some() && element.get("said_done").is_none();
+    if seen && matches!(status, "implemented" | "completed") {
+        fields.insert("tests_passed".to_string(), json!(true));
+    }
     Value::Object(fields)
 }
 
@@ -192,21 +208,38 @@ fn status(plan: &Value, element: &Value) -> &'static str {
     }
 }
 
-/// The gates of the waves that have ended.
-fn gates(run: &Value) -> Map<String, Value> {
-    let Some(plan) = run.get("plan") else { return Map::new() };
+/// The gates of the waves that have ended. Tests count where the gate asks for them: the guard saw them pass.
+fn gates(run: &Value, listed: &Listed<'_>, tasks: &[Value]) -> Map<String, Value> {
+    let asks = listed.phase.and_then(|phase| phase.done_when.as_ref()).is_some_and(asks_for_tests);
+    let passed = |wave: u64| {
+        let mut gate = json!({"impl_complete": true, "reviews_complete": true});
+        if let (Value::Object(fields), true) = (&mut gate, asks) {
+            fields.insert("tests_passed".to_string(), json!(true));
+        }
+        (wave.to_string(), gate)
+    };
     let number = |value: &Value| value.get("wave").and_then(Value::as_u64).unwrap_or(1);
+    let Some(plan) = run.get("plan") else {
+        let over = tasks.iter().filter(|task| text(task, "status") == "completed");
+        return over.map(|task| passed(number(task))).collect();
+    };
     let present = number(plan);
     let at_gate = plan.get("gate") == Some(&Value::Bool(true));
     let over = |element: &Value| matches!(text(element, "state"), "finished" | "skipped");
     let ended = list(plan, "elements").filter(|element| number(element) == present).all(over);
     // A run that waits at a gate before its first wave was imported so.
     let before = present.checked_sub(1).filter(|wave| *wave > 0 && (ended || !at_gate));
-    let passed = list(plan, "elements").map(number).filter(|wave| *wave < present).chain(before);
-    let complete = |wave: u64| (wave.to_string(), json!({"impl_complete": true, "reviews_complete": true}));
-    let mut gates: Map<String, Value> = passed.map(complete).collect();
+    let waves = list(plan, "elements").map(number).filter(|wave| *wave < present).chain(before);
+    let mut gates: Map<String, Value> = waves.map(passed).collect();
     if at_gate && ended {
         gates.insert(present.to_string(), json!({"impl_complete": true}));
     }
     gates
+}
+
+/// Whether a condition asks for tests that passed.
+fn asks_for_tests(condition: &Condition) -> bool {
+    let mut asks = false;
+    condition.each_call(&mut |test| asks |= matches!(test.wanted, Wanted::Tests(_) | Wanted::Report(_)));
+    asks
 }

@@ -1,9 +1,11 @@
 //! Phases: what the live runs say to a call (rules 3.2). The strictest run answers, of equally strict ones the first.
 
+use alloc::format;
 use alloc::string::String;
 
 use serde_json::Value;
 
+use crate::analysis::Invocation;
 use crate::branch_start::BranchStart;
 use crate::control;
 use crate::decide::Line;
@@ -14,7 +16,7 @@ use crate::gate::Context;
 use crate::in_force;
 use crate::input::Values;
 use crate::inputs;
-use crate::policy::{Mode, Skill};
+use crate::policy::{DenialText, Mode, Skill};
 use crate::remedy;
 use crate::run_verdict::RunVerdict;
 use crate::start;
@@ -55,7 +57,14 @@ fn unclear_start(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial>
         began: false,
         compat: false,
     };
-    Some(Denial { tool: call.tool.name.clone(), run: Some(run), ..Denial::new(kind, Effect::of_violation(part.mode)) })
+    let skill = policy.skill_version(&part.skill, &part.version);
+    let blocked = skill.is_some_and(|skill| skill.denial_text == DenialText::Blocked);
+    let attempted = match &call.analysis.invokes {
+        Some(Invocation::Agent(name)) if blocked => Some(format!("{name} \u{2192} {}", part.phase)),
+        _ => None,
+    };
+    let tool = call.tool.name.clone();
+    Some(Denial { tool, run: Some(run), attempted, ..Denial::new(kind, Effect::of_violation(part.mode)) })
 }
 
 /// A skill that the call invokes and that cannot begin with what the call gives; or one that has to begin before it.

@@ -10,7 +10,7 @@ use crate::decide::Line;
 use crate::doubt::NamedLine;
 use crate::graph::Transition;
 use crate::matcher::{Matcher, ToolPattern, Use};
-use crate::policy::Phase;
+use crate::policy::{DenialText, Phase};
 
 impl SkillCall<'_> {
     /// What the policy says of the call where a line of `unlisted` denies it.
@@ -50,7 +50,9 @@ impl SkillPart<'_> {
         let named = matches!(by.tool, ToolPattern::Exact(_));
         let of_tool =
             named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty() && by.invokes.is_none();
-        (!of_tool && !self.skill.compat)
+        // The layout of the original names no line.
+        let names = !self.skill.compat || self.skill.denial_text == DenialText::Blocked;
+        (!of_tool && names)
             .then(|| self.reserved_line(by).unwrap_or_else(|| self.named_line(by, Use::Forbid)))
     }
 

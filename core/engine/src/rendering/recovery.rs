@@ -163,6 +163,9 @@ fn now(standing: &Standing, told: Told) -> String {
             sentences.push(format!("Next comes {}.", each.join(" or ")));
         }
     }
+    if !standing.known.is_empty() {
+        sentences.push(format!("Skills of this workflow: {}.", standing.known.join(", ")));
+    }
     if standing.done.is_some() && needs.is_empty() && next.is_empty() {
         sentences
             .push(format!("It was the last phase: the user ends the skill by `/phasegate end {}`.", standing.skill));

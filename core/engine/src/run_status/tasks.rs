@@ -65,6 +65,8 @@ fn of_element(state: &State, run: &Run, progress: &PlanProgress, numbered: Numbe
         }
         if part.status != Status::Finished {
             fields.insert("phase".to_string(), json!(part.phase));
+        } else if !part.said_done.is_empty() {
+            fields.insert("said_done".to_string(), json!(true));
         }
         let branch = part.branch.as_ref();
         let bound = [
