@@ -7,6 +7,7 @@ use xtask::failure::{Failure, Result};
 use super::case::{Call, Case};
 use super::outcome::Outcome;
 use super::player::Player;
+use super::tasks;
 
 /// The phases of the original.
 const PHASES: &str = include_str!("../../cases/planner.toml");
@@ -35,19 +36,25 @@ fn phases() -> Result<Vec<Phase>> {
 }
 
 /// Why the rest is not played.
-const TASKS: &str = "no call of an agent asks this";
+const TASKS: &str = "a function of the original's code: no call of an agent asks this, and no text shows it";
+/// Why what happens at once is not played.
+const AT_ONCE: &str = "cli/tests/it/stress.rs plays events at once";
 /// A subagent that does tasks.
-const AGENT: &str = "code-implementer-agent";
-const TEXT: &str = "the guard reads test reports from the results of calls, and no other text";
+pub(super) const AGENT: &str = "code-implementer-agent";
+const TEXT: &str = "the guard sees files and calls themselves, and reads no text about them";
 
 /// What the agent says. Only the compat form takes its word.
 const WORDS: [&str; 2] = ["@message", "@session_idle"];
 
 /// The form that a case belongs to.
 pub(super) fn form(case: &Case) -> &'static str {
-    let is_check = case.setup.get("check").is_some();
+    let check = case.setup.get("check").and_then(Value::as_str);
     let first = case.calls.first().map(|call| call.tool.as_str()).unwrap_or_default();
-    if !is_check && WORDS.contains(&first) { "compat" } else { "strict" }
+    match check {
+        Some("next_phase") => "compat",
+        None if WORDS.contains(&first) => "compat",
+        _ => "strict",
+    }
 }
 
 /// Where the workflow stands after what the agent says, and what was left out.
@@ -88,11 +95,17 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
         (Some("next_phase"), Some(call)) => next_phase(player, case, call),
         (Some("artifact_path"), Some(call)) => artifact_path(player, case, call),
         (Some("protected_path"), Some(call)) => protected_path(player, case, call),
-        (Some("test_evidence_text" | "review_findings" | "review_pass" | "spec_findings" | "files_modified"), _) => {
-            Ok(Outcome::not_supported(TEXT))
-        }
+        (Some("review_findings"), Some(call)) => tasks::findings(player, case, call),
+        (Some("review_pass"), Some(call)) => tasks::passes(player, case, call),
+        (Some("test_evidence_text"), Some(call)) => tasks::evidence(case, call),
+        (Some("test_file"), Some(call)) => tasks::test_file(case, call),
+        (Some("all_task_ids"), Some(call)) => tasks::all_named(player, case, call),
+        (Some("spec_findings" | "files_modified"), _) => Ok(Outcome::not_supported(TEXT)),
         (Some("task_id"), Some(call)) => task_id(player, case, call),
         (Some(_), _) => Ok(Outcome::not_supported(TASKS)),
+        (None, Some(call)) if call.tool == "@ready_tasks" => tasks::ready(player, case),
+        (None, Some(call)) if call.tool == "@wave_gate" => tasks::gate(player, case),
+        (None, Some(call)) if call.tool == "@parallel" => Ok(Outcome::not_supported(AT_ONCE)),
         (None, Some(call)) if WORDS.contains(&call.tool.as_str()) => said(player, case),
         (None, Some(call)) if call.tool.starts_with('@') => Ok(Outcome::not_supported(TASKS)),
         (None, _) => decisions(player, case),
@@ -100,8 +113,17 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
 }
 
 /// The line that imports a state.
-fn state(graph: &Value) -> Value {
+pub(super) fn state(graph: &Value) -> Value {
     json!({"event": "state", "format": "active_task_graph", "value": graph})
+}
+
+/// The line that imports a state; in `execute` it has a task, as no other has come there.
+fn with_task(graph: &Value) -> Value {
+    let mut graph = graph.clone();
+    if graph["current_phase"] == "execute" && graph["tasks"].as_array().is_none_or(Vec::is_empty) {
+        graph["tasks"] = json!([{"id": "T1", "wave": 1}]);
+    }
+    state(&graph)
 }
 
 /// A state in a phase, with the documents of all phases before it, and the files.
@@ -114,7 +136,11 @@ fn all_made(phases: &[Phase], phase: &str) -> Vec<Value> {
         .collect();
     let mut lines =
         vec![state(&json!({"current_phase": phase, "phase_artifacts": made, "tasks": [{"id": "T1", "wave": 1}]}))];
-    lines.extend(made.values().map(|path| json!({"event": "file", "path": path, "content": "a text"})));
+    let content = |path: &Value| match path.as_str().is_some_and(|path| path.ends_with(".json")) {
+        true => r#"{"tasks": [{"id": "T1", "wave": 1}]}"#,
+        false => "a text",
+    };
+    lines.extend(made.values().map(|path| json!({"event": "file", "path": path, "content": content(path)})));
     lines
 }
 
@@ -146,24 +172,24 @@ fn line(call: &Call) -> Option<Value> {
 }
 
 /// A part of a value; nothing where there is none.
-fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
-fn skill(name: &str) -> Value {
+pub(super) fn skill(name: &str) -> Value {
     json!({"event": "tool_call", "tool": "Skill", "input": {"skill": name}})
 }
 
-fn write(path: &str) -> Value {
+pub(super) fn write(path: &str) -> Value {
     json!({"event": "tool_call", "tool": "Write", "input": {"file_path": path, "content": "a text"}})
 }
 
 /// What the last line is answered.
-fn last(player: &Player, lines: &[Value]) -> Result<Value> {
+pub(super) fn last(player: &Player, lines: &[Value]) -> Result<Value> {
     Ok(player.answers(lines)?.pop().unwrap_or_default())
 }
 
-fn allowed(answer: &Value) -> bool {
+pub(super) fn allowed(answer: &Value) -> bool {
     at(answer, "/decision") == "allow"
 }
 
@@ -189,7 +215,7 @@ fn task_id(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
 
 fn decisions(player: &Player, case: &Case) -> Result<Outcome> {
     let mut lines: Vec<Value> =
-        case.setup.get("task_graph").filter(|graph| graph.is_object()).map(state).into_iter().collect();
+        case.setup.get("task_graph").filter(|graph| graph.is_object()).map(with_task).into_iter().collect();
     lines.extend(files(&case.setup));
     let before = lines.len();
     for call in &case.calls {
@@ -214,18 +240,19 @@ fn exempt(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
     Ok(Outcome::of(at(&case.expect, "/exempt"), &allowed(&last(player, &lines)?)))
 }
 
-/// The phase of a skill is the first in which it is listed.
+/// The phase of a skill: the one that the feature goes to, or the one that a denial names.
 fn skill_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
-    let phases = phases()?;
-    for phase in &phases {
-        let mut lines = all_made(&phases, &phase.name);
-        lines.extend(line(call));
-        let answer = last(player, &lines)?;
-        if at(&answer, "/line") == "allowed" {
-            return Ok(Outcome::of(at(&case.expect, "/phase"), &json!(phase.name)));
-        }
-    }
-    Ok(Outcome::of(at(&case.expect, "/phase"), &Value::Null))
+    let mut lines = all_made(&phases()?, "init");
+    lines.extend(line(call));
+    let answer = last(player, &lines)?;
+    let attempted = at(&answer, "/attempted").as_str().and_then(|told| told.rsplit_once(" \u{2192} "));
+    let phase = match attempted {
+        Some((_, "no phase")) => None,
+        Some((_, phase)) => Some(phase),
+        // What is allowed in every phase has none.
+        None => Some(stands(&answer)).filter(|phase| *phase != "init"),
+    };
+    Ok(Outcome::of(at(&case.expect, "/phase"), &phase.map_or(Value::Null, |phase| json!(phase))))
 }
 
 fn transition(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
@@ -258,11 +285,12 @@ fn enters(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
 }
 
 fn next_phase(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
-    let graph = json!({"current_phase": call.text("phase")});
+    let graph = json!({"current_phase": call.text("phase"), "tasks": [{"id": "T1", "wave": 1}]});
     let answer = last(player, &[state(&graph)])?;
     let told = at(&answer, "/obligations/0/context").as_str().unwrap_or_default();
     let next = told.split_once("Next phase: \"").and_then(|(_, rest)| rest.split_once('"')).map(|(next, _)| next);
-    Ok(Outcome::of(at(&case.expect, "/next"), &next.map_or(Value::Null, |next| json!(next))))
+    // After the last phase there is that phase.
+    Ok(Outcome::of(at(&case.expect, "/next"), &json!(next.or(call.text("phase")))))
 }
 
 /// A path is one of a document if the phase that makes it may write it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use xtask::failure::{Failure, Result};
 use xtask::process::{program, scratch};
@@ -45,21 +45,65 @@ impl Player {
 
     /// What the program says to each line.
     pub(crate) fn answers(&self, lines: &[Value]) -> Result<Vec<Value>> {
-        let failed = |error: std::io::Error| Failure::new(format!("phasegate replay: {error}"));
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text = self.said(&["replay", "--json", "-"], &text)?;
+        let read = |line| serde_json::from_str(line).map_err(|error| Failure::new(format!("{line}: {error}")));
+        text.lines().map(read).collect()
+    }
+
+    /// Has a person begin a skill in a session of a client.
+    pub(crate) fn begin(&self, skill: &str) -> Result {
+        self.said(&["start", skill], "").map(drop)
+    }
+
+    /// Has a client run a line of the shell that ends well and prints this.
+    pub(crate) fn ran(&self, line: &str, printed: &str) -> Result {
+        let frame = |event: &str| {
+            json!({
+                "session_id": "s", "cwd": self.project.path(), "hook_event_name": event, "tool_name": "Bash",
+                "tool_use_id": "t1", "permission_mode": "default", "tool_input": {"command": line},
+                "tool_response": {"stdout": printed, "stderr": "", "interrupted": false, "isImage": false},
+            })
+        };
+        for event in ["PreToolUse", "PostToolUse"] {
+            self.said(&["hook", "claude-code"], &frame(event).to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Whether the phase of the run that began last is done.
+    pub(crate) fn is_done(&self) -> Result<bool> {
+        let text = self.said(&["status", "--json"], "")?;
+        let status: Value = serde_json::from_str(&text).map_err(|error| Failure::new(format!("{text}: {error}")))?;
+        let mut open = vec![&status];
+        while let Some(value) = open.pop() {
+            match value {
+                Value::Object(fields) if fields.get("done") == Some(&Value::Bool(true)) => return Ok(true),
+                Value::Object(fields) => open.extend(fields.values()),
+                Value::Array(items) => open.extend(items),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// What the program prints in the project, with a home folder of its own, for this on its standard input.
+    fn said(&self, args: &[&str], input: &str) -> Result<String> {
+        let failed = |error: std::io::Error| Failure::new(format!("phasegate {}: {error}", args.join(" ")));
+        let home = self.project.path().join("home");
         let mut command = program("phasegate");
-        command.args(["replay", "--json", "--project"]).arg(self.project.path()).arg("-");
+        command.args(args).arg("--project").arg(self.project.path()).current_dir(self.project.path());
+        command.env("HOME", &home).env("XDG_STATE_HOME", home.join("state")).env("XDG_CONFIG_HOME", home.join("config"));
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().map_err(failed)?;
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(text.as_bytes()).map_err(failed)?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes()).map_err(failed)?;
         }
         let output = child.wait_with_output().map_err(failed)?;
         if !output.status.success() {
-            return Err(Failure::new(format!("phasegate replay: {}", String::from_utf8_lossy(&output.stderr))));
+            let told = String::from_utf8_lossy(&output.stderr);
+            return Err(Failure::new(format!("phasegate {}: {told}", args.join(" "))));
         }
-        let text = String::from_utf8_lossy(&output.stdout);
-        let read = |line| serde_json::from_str(line).map_err(|error| Failure::new(format!("{line}: {error}")));
-        text.lines().map(read).collect()
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }
