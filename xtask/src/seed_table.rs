@@ -57,7 +57,8 @@ fn show(seed: &Seed, args: &Args) -> Result {
             let line = serde_json::to_string(&Line { seed: &seed.number, item });
             anstream::println!("{}", line.map_err(|error| Failure::new(error.to_string()))?);
         } else if args.items || args.departures {
-            let word = if item.departs.is_some() { "differs".yellow().to_string() } else { "as said".green().to_string() };
+            let word =
+                if item.departs.is_some() { "differs".yellow().to_string() } else { "as said".green().to_string() };
             anstream::println!("{} {word:<7} {}\n      {}", seed.number.dimmed(), item.says.bold(), item.here);
             if let Some(departs) = &item.departs {
                 anstream::println!("      {departs}");

@@ -81,7 +81,8 @@ pub fn problems(seed: &Seed) -> Vec<String> {
         if !said.insert(&item.says) {
             problem("it is there twice".to_owned());
         }
-        if [Some(&item.says), Some(&item.here), item.departs.as_ref()].into_iter().flatten().any(|text| is_blank(text)) {
+        if [Some(&item.says), Some(&item.here), item.departs.as_ref()].into_iter().flatten().any(|text| is_blank(text))
+        {
             problem("a text of it is empty".to_owned());
         }
         if item.proof.is_empty() {
@@ -113,7 +114,9 @@ fn refused(proof: &str) -> Option<String> {
     let is_code = path.ends_with(".rs");
     match within {
         None if is_code => Some(format!("`{proof}` names no test")),
-        Some(name) if is_code && !text.contains(&format!("fn {name}(")) => Some(format!("`{path}` has no test `{name}`")),
+        Some(name) if is_code && !text.contains(&format!("fn {name}(")) => {
+            Some(format!("`{path}` has no test `{name}`"))
+        }
         Some(name) if !text.contains(name) => Some(format!("`{path}` does not contain `{name}`")),
         _ => None,
     }

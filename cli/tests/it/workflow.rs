@@ -107,7 +107,8 @@ fn an_imported_run_goes_on_in_a_session_and_takes_over_no_live_one() {
     assert!(call("1", "architecture-tech-lead"), "the specification is not there");
     assert!(!call("2", "specify"));
     // A command of a person goes through the session, whose agent is told.
-    world.run(&["advance", "architecture"], 0);
+    world.run(&["advance", "architecture"], 1);
+    world.run(&["advance", "architecture", "--yes"], 0);
     assert!(!call("3", "architecture-tech-lead"));
     let verified = world.run(&["audit", "verify"], 0);
     assert!(verified.contains("2 journals"), "{verified}");
@@ -157,4 +158,87 @@ fn what_no_session_saw_is_in_the_audit_log_too() {
     let told = |at: usize, key: &str| events[at]["phase_event"][key].as_str().unwrap().to_string();
     assert_eq!((events.len(), told(0, "event"), told(1, "phase")), (2, "activate_skill".into(), "build".into()));
     assert_eq!(told(1, "triggered_by"), "advance");
+}
+
+/// The state as it is exported.
+fn export(world: &World) -> Value {
+    serde_json::from_str(&world.run(&["status", "export"], 0)).unwrap()
+}
+
+/// A call of a session that ends well; `Write` writes its file.
+fn done(world: &World, id: &str, tool: &str, input: Value) {
+    let asked = world.call("one", id, tool, input.clone());
+    let reply = String::from_utf8(asked.stdout).unwrap();
+    assert!(!reply.contains("\"deny\""), "{tool} {input}: {reply}");
+    if tool == "Write" {
+        world.write(input["file_path"].as_str().unwrap(), input["content"].as_str().unwrap());
+    }
+    let response = match tool {
+        "Bash" => {
+            json!({"stdout": "test result: ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out", "stderr": "", "interrupted": false})
+        }
+        _ => json!({"success": true, "type": "text"}),
+    };
+    let fields = json!({"tool_name": tool, "tool_use_id": id, "tool_input": input, "tool_response": response});
+    world.frame("one", "PostToolUse", fields);
+}
+
+#[test]
+fn an_exported_state_is_the_true_one_after_each_step() {
+    let spec = |marks: usize| json!({"file_path": ".opencode/specs/f/spec.md", "content": "[NEEDS CLARIFICATION] ".repeat(marks) + "x"});
+    let skill = |name: &str| json!({"skill": name});
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [planned-feature]\n");
+    world.run(&["start", "planned-feature"], 0);
+    world.start("one");
+    done(&world, "1", "Skill", skill("specify"));
+    assert_eq!(export(&world)["current_phase"], "specify");
+    done(&world, "2", "Write", spec(5));
+    // The other system leaves a phase that is done at once.
+    let state = export(&world);
+    assert_eq!(state["current_phase"], "clarify");
+    assert_eq!(state["phase_artifacts"]["specify"], ".opencode/specs/f/spec.md");
+    done(&world, "3", "Skill", skill("clarify"));
+    assert_eq!(export(&world)["phase_artifacts"]["specify"], ".opencode/specs/f/spec.md");
+    done(&world, "4", "Write", spec(0));
+    done(&world, "5", "Skill", skill("architecture-tech-lead"));
+    done(&world, "6", "Write", json!({"file_path": ".opencode/plans/f.md", "content": "# Plan"}));
+    done(&world, "7", "Skill", skill("task-planner"));
+    let tasks = json!({"tasks": [{"id": "T1", "wave": 1}, {"id": "T2", "wave": 2}]});
+    done(&world, "8", "Write", json!({"file_path": ".opencode/plans/f.json", "content": tasks.to_string()}));
+    let state = export(&world);
+    assert_eq!((&state["current_phase"], &state["skipped_phases"]), (&json!("execute"), &json!(["brainstorm"])));
+    for (task, number) in [("T1", 10), ("T2", 20)] {
+        let id = |at: usize| (number + at).to_string();
+        done(&world, &id(0), "Skill", skill("code-implementer"));
+        done(&world, &id(1), "Write", json!({"file_path": format!("src/{task}.rs"), "content": "fn a() {}"}));
+        done(&world, &id(2), "Bash", json!({"command": "cargo test"}));
+        done(&world, &id(3), "Skill", skill("review-skill"));
+        let review = format!(".opencode/reviews/{task}.md");
+        done(&world, &id(4), "Write", json!({"file_path": review, "content": "Verdict: PASSED"}));
+        let state = export(&world);
+        let at = if task == "T1" { 0 } else { 1 };
+        assert_eq!(state["tasks"][at]["tests_passed"], true, "{state}");
+        done(&world, &id(5), "Skill", skill("wave-gate"));
+        done(&world, &id(6), "Bash", json!({"command": "cargo test"}));
+    }
+    // It waits for the person, which the other system does not know of.
+    let state = export(&world);
+    let gate = json!({"impl_complete": true, "tests_passed": true, "reviews_complete": true});
+    assert_eq!((&state["current_phase"], &state["current_wave"]), (&json!("execute"), &json!(2)));
+    assert_eq!(state["wave_gates"], json!({"1": gate, "2": gate}));
+}
+
+#[test]
+fn a_run_that_no_session_has_seen_can_be_ended_and_skips_nothing_that_nobody_skips() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [planned-feature]\n");
+    world.run(&["start", "planned-feature"], 0);
+    for order in [["advance", "accept"], ["skip", "decompose"]] {
+        let refused = world.phasegate(&order).output().unwrap();
+        let told = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(1) && told.contains("nobody skips"), "{told}");
+    }
+    assert!(world.run(&["end", "planned-feature"], 0).contains("has ended in this project"));
+    world.run(&["status", "runs"], 1);
 }

@@ -194,7 +194,8 @@ fn plan(skill: &Skill, graph: &TaskGraph, path: &str) -> Result<Option<PlanProgr
     let listed = Value::from(graph.tasks.iter().map(element).collect::<Vec<_>>());
     let files = Map::from_iter([(path.to_string(), Value::Null)]);
     let plan = fields.read(&files, &json!({path: listed})).map_err(|fault| fault.to_string())?;
-    let finished = graph.tasks.iter().enumerate().filter(|(_, task)| task.is_finished()).map(|(place, _)| place).collect();
+    let finished =
+        graph.tasks.iter().enumerate().filter(|(_, task)| task.is_finished()).map(|(place, _)| place).collect();
     let wave = plan.waves.iter().position(|wave| *wave >= graph.current_wave).unwrap_or_default();
     let cancelled = graph.tasks.iter().enumerate().filter(|(_, task)| task.status == CANCELLED);
     let skipped = cancelled.map(|(place, _)| place).collect();

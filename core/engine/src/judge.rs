@@ -216,7 +216,8 @@ impl<'a> SkillCall<'a> {
     /// The first phase that consists of runs and lists the call at the gate of its waves.
     pub(crate) fn listed_at_gate(&self) -> Option<&'a Phase> {
         let parts = || self.parts.iter().chain([&self.whole]);
-        let lists = |phase: &&Phase| phase.lines(true).iter().any(|line| parts().any(|part| part.one(line, Use::Permit)));
+        let lists =
+            |phase: &&Phase| phase.lines(true).iter().any(|line| parts().any(|part| part.one(line, Use::Permit)));
         self.skill.phases.iter().filter(|phase| phase.run.is_some()).find(lists)
     }
 

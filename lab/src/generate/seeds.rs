@@ -21,7 +21,11 @@ pub(super) fn page() -> Result<Generated> {
         let _ = writeln!(text, "| {} | {} | {} | {differ} |", seed.number, cell(&seed.title), seed.items.len());
     }
     for seed in &all {
-        let _ = write!(text, "\n## {}: {}\n\n| the document says | phasegate does | why |\n|---|---|---|\n", seed.number, seed.title);
+        let _ = write!(
+            text,
+            "\n## {}: {}\n\n| the document says | phasegate does | why |\n|---|---|---|\n",
+            seed.number, seed.title
+        );
         for item in &seed.items {
             if let Some(departs) = &item.departs {
                 let _ = writeln!(text, "| {} | {} | {} |", cell(&item.says), cell(&item.here), cell(departs));

@@ -93,7 +93,10 @@ impl Player {
         let home = self.project.path().join("home");
         let mut command = program("phasegate");
         command.args(args).arg("--project").arg(self.project.path()).current_dir(self.project.path());
-        command.env("HOME", &home).env("XDG_STATE_HOME", home.join("state")).env("XDG_CONFIG_HOME", home.join("config"));
+        command
+            .env("HOME", &home)
+            .env("XDG_STATE_HOME", home.join("state"))
+            .env("XDG_CONFIG_HOME", home.join("config"));
         let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().map_err(failed)?;
         if let Some(mut stdin) = child.stdin.take() {

@@ -10,8 +10,7 @@ use crate::output::Failure;
 /// The fields of such a file that say where a run stands.
 const IMPORTED: [&str; 5] = ["current_phase", "phase_artifacts", "skipped_phases", "current_wave", "wave_gates"];
 /// Those of a task.
-const OF_TASK: [&str; 7] =
-    ["id", "wave", "status", "depends_on", "tests_passed", "review_status", "critical_findings"];
+const OF_TASK: [&str; 7] = ["id", "wave", "status", "depends_on", "tests_passed", "review_status", "critical_findings"];
 
 /// The state in a file, as far as it says where a run stands. The journal keeps no more of it.
 pub(super) fn state(file: &Path, root: &Path) -> Result<Value, Failure> {

@@ -189,8 +189,7 @@ fn task(plan: &Value, element: &Value, listed: &Listed<'_>) -> Value {
         ("depends_on", after),
     ];
     fields.extend(own.map(|(key, value)| (key.to_string(), value)));
-    let seen = element.get("run").is_some() && element.get("said_done").is_none();
-    if seen && matches!(status, "implemented" | "completed") {
+    if element.get("seen").is_some() && matches!(status, "implemented" | "completed") {
         fields.insert("tests_passed".to_string(), json!(true));
     }
     Value::Object(fields)
@@ -211,9 +210,13 @@ fn status(plan: &Value, element: &Value) -> &'static str {
 /// The gates of the waves that have ended. Tests count where the gate asks for them: the guard saw them pass.
 fn gates(run: &Value, listed: &Listed<'_>, tasks: &[Value]) -> Map<String, Value> {
     let asks = listed.phase.and_then(|phase| phase.done_when.as_ref()).is_some_and(asks_for_tests);
+    // Of a wave that was over when the run was imported, the file says what was seen.
+    let imported = |wave: u64| listed.file.get("wave_gates")?.get(wave.to_string()).cloned();
     let passed = |wave: u64| {
         let mut gate = json!({"impl_complete": true, "reviews_complete": true});
-        if let (Value::Object(fields), true) = (&mut gate, asks) {
+        let of_file = imported(wave).filter(|gate| gate.get("reviews_complete") == Some(&Value::Bool(true)));
+        let tests = of_file.map_or(asks, |gate| gate.get("tests_passed") == Some(&Value::Bool(true)));
+        if let (Value::Object(fields), true) = (&mut gate, tests) {
             fields.insert("tests_passed".to_string(), json!(true));
         }
         (wave.to_string(), gate)

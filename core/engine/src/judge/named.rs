@@ -52,8 +52,7 @@ impl SkillPart<'_> {
             named && by.commands.is_empty() && by.paths.is_empty() && by.args.is_empty() && by.invokes.is_none();
         // The layout of the original names no line.
         let names = !self.skill.compat || self.skill.denial_text == DenialText::Blocked;
-        (!of_tool && names)
-            .then(|| self.reserved_line(by).unwrap_or_else(|| self.named_line(by, Use::Forbid)))
+        (!of_tool && names).then(|| self.reserved_line(by).unwrap_or_else(|| self.named_line(by, Use::Forbid)))
     }
 
     /// The line of an artifact that other phases produce, with their names.
