@@ -12,14 +12,19 @@ use crate::root::{read, root};
 pub const FOLDER: &str = "conformance/seeds";
 
 /// Folders of which every file is played by a step of `cargo xtask ci`; so are the tests of each crate.
-const PLAYED: [&str; 7] = [
+const PLAYED: [&str; 12] = [
     "conformance/cases/",
     "conformance/stories/",
     "conformance/faults/",
     "conformance/attacks/",
     "conformance/harmless/",
     "conformance/shell/",
-    "skills/tests/",
+    "skills/",
+    "docs/",
+    "packs/",
+    "conformance/clients/",
+    "conformance/expected-failures.toml",
+    "ARCHITECTURE.md",
 ];
 
 /// A seed document.

@@ -220,6 +220,23 @@ fn a_hook_and_a_replay_write_the_log_that_their_argument_names_too() {
 }
 
 #[test]
+fn a_relay_writes_the_log_that_its_argument_names_with_its_folder() {
+    let world = World::guarded("block");
+    let client = json!({"name": "c", "version": "1"});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "activate_skill", "arguments": {"skill_name": "careful"}}}),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let output =
+        world.phasegate(&["mcp", "serve", "--audit-log", "logs/one.jsonl"]).write_stdin(text).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = fs::read_to_string(world.root().join("logs/one.jsonl")).unwrap();
+    assert!(log.contains("activate_skill: skill=careful"), "{log}");
+}
+
+#[test]
 fn an_exported_transcript_is_decided_alike_in_a_replay() {
     let world = lived("block");
     let decisions = |records: &[Value], field: &str| -> Vec<Value> {
