@@ -8,12 +8,13 @@ use serde_json::json;
 use crate::support::{Reply, World, reply};
 
 /// The pages whose fences are played, each in an empty folder.
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 6] = [
     "docs/write-a-skill.md",
     "docs/stuck.md",
     "docs/transcripts.md",
     "docs/workflows.md",
     "docs/skills/planned-feature.md",
+    "docs/skills/language-server.md",
 ];
 
 #[test]
