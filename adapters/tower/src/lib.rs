@@ -67,6 +67,7 @@ pub mod admission;
 mod asking;
 pub mod layer;
 pub mod denied;
+mod order;
 pub mod tool_lock;
 pub mod locked;
 

@@ -53,7 +53,6 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use phasegate_adapter::Guard;
@@ -65,6 +64,7 @@ use phasegate_core::event::CallOutcome;
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::asking::ADAPTER;
 use crate::denied::{AdmissionEvent, StageError, ToolAdmissionDenied};
+use crate::order::Order;
 
 type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
@@ -84,7 +84,9 @@ impl ToolLockOptions {
         Self { default_access: access, ..self }
     }
 
-    /// Gets each denial as an event, before the listener of [`ToolLockOptions::on_deny`].
+    /// Gets each denial as an event, in the order of `at`, before the listener of [`ToolLockOptions::on_deny`].
+    /// Other threads that deny calls wait until both listeners are done. A listener may use the stage itself, and must
+    /// not wait for a call that another thread makes through it.
     #[must_use]
     pub fn on_event(self, listener: impl Fn(&AdmissionEvent) + Send + Sync + 'static) -> Self {
         Self { on_event: Some(Arc::new(listener)), ..self }
@@ -121,8 +123,8 @@ pub struct ToolLock<E> {
 struct Stage {
     admission: Arc<dyn Admission>,
     options: ToolLockOptions,
-    /// How many calls were denied.
-    denied: AtomicU64,
+    /// Counts the denials, and says whose listeners are told next.
+    order: Order,
 }
 
 impl<E> std::fmt::Debug for ToolLock<E> {
@@ -139,7 +141,7 @@ impl<E> ToolLock<E> {
 
     /// A stage that asks another admission than a guard.
     pub fn of(admission: Arc<dyn Admission>, options: ToolLockOptions, ended: E) -> Self {
-        Self { stage: Arc::new(Stage { admission, options, denied: AtomicU64::new(0) }), ended }
+        Self { stage: Arc::new(Stage { admission, options, order: Order::default() }), ended }
     }
 
     /// Runs `next` if the call is admitted, and gives what it gives: its value or its error. `next` is not called for a
@@ -206,10 +208,12 @@ impl Stage {
     fn deny(&self, request: &Request, refusal: Refusal) -> ToolAdmissionDenied {
         let (caller, tool) = (request.caller().to_owned(), request.call.tool.clone());
         let reason = Arc::new(refusal.reason);
-        let at = self.denied.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let event = AdmissionEvent { caller: caller.clone(), tool: tool.clone(), reason: Arc::clone(&reason), at };
+        let turn = self.order.next();
+        let event =
+            AdmissionEvent { caller: caller.clone(), tool: tool.clone(), reason: Arc::clone(&reason), at: turn.at };
         self.tell("on_event", self.options.on_event.as_ref(), &event);
         self.tell("on_deny", self.options.on_deny.as_ref(), reason.as_ref());
+        drop(turn);
         let advice = if refusal.advice.is_empty() { reason.render() } else { refusal.advice };
         ToolAdmissionDenied { reason, caller, tool, http_status: ToolAdmissionDenied::HTTP_STATUS, advice }
     }
