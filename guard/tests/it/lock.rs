@@ -55,6 +55,46 @@ async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budg
     assert_eq!(denied.reason.kind(), "budget");
 }
 
+const SKILL: &str = "skill: tidy\nstart: [session]\nphases:\n  look: {allowed: [look], forbidden: [drop]}\n";
+const RULES: &str = r#"
+@id("all") permit(principal, action, resource) unless { resource.name == "other" };
+@id("R") @reason("denied_by_rule") forbid(principal, action, resource) when { resource.name == "store" };
+"#;
+
+/// Each kind that a project gives by itself, as a server gets it.
+#[tokio::test]
+async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    let own = folder.path().join("project/.phasegate");
+    std::fs::write(own.join("config.yaml"), format!("{SETTINGS}rules: {{default: deny}}\n")).unwrap();
+    std::fs::create_dir_all(own.join("rules")).unwrap();
+    std::fs::create_dir_all(own.join("skills")).unwrap();
+    std::fs::write(own.join("rules/r.cedar"), RULES).unwrap();
+    std::fs::write(own.join("skills/tidy.yaml"), SKILL).unwrap();
+    let stage = lock(&guard);
+    let call = |tool: &str| Request::new(Call::new("one", tool));
+    assert_eq!(run(&stage, call("look")).await, Ok("ran"));
+    assert_eq!(run(&stage, call("look")).await, Ok("ran"));
+    let rejected = r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#;
+    let spent = r#"{"kind":"budget","limit":"2","observed":"3","resets":"never","which":"looks"}"#;
+    let stale = r#"{"actual":"sha256:"#;
+    let forbidden = r#"{"kind":"policy","policy_id":"phase-forbidden","policy_reason":"#;
+    let cases = [
+        (call("look"), "budget", spent),
+        (call("drop"), "policy", forbidden),
+        (call("store"), "rule_rejected", rejected),
+        (call("other"), "no_rule_matched", r#"{"kind":"no_rule_matched"}"#),
+        (call("free").told_of("sha256:0"), "rule_version_mismatch", stale),
+    ];
+    for (request, kind, json) in cases {
+        let denied = run(&stage, request).await.unwrap_err();
+        assert_eq!(denied.reason.kind(), kind);
+        assert!(denied.reason.canonical().starts_with(json), "{}", denied.reason.canonical());
+    }
+    assert_eq!(run(&stage, call("free")).await, Ok("ran"));
+}
+
 #[tokio::test]
 async fn where_nothing_guards_the_project_what_a_server_relies_on_is_denied() {
     let folder = tempfile::tempdir().unwrap();
