@@ -61,6 +61,7 @@
 //!     Ok(())
 //! }
 //! ```
+#![doc = include_str!("tool_lock.md")]
 
 pub mod call;
 pub mod admission;

@@ -1,54 +1,5 @@
 //! The tool lock: a stage before a tool, which admits a call or denies it.
-//!
-//! ```
-//! use std::convert::Infallible;
-//! use std::sync::Arc;
-//!
-//! use async_trait::async_trait;
-//! use phasegate_tower::{
-//!     Admission, Admitted, Call, CallOutcome, DenialReason, Refusal, Request, StageError, ToolLock, ToolLockOptions,
-//!     Verdict,
-//! };
-//! use serde_json::json;
-//!
-//! /// Admits small notes. A real server asks the guard of its project: `ToolLock::new(phasegate_guard::project(&folder)?, ...)`.
-//! struct SmallNotes;
-//!
-//! #[async_trait]
-//! impl Admission for SmallNotes {
-//!     async fn version(&self, _request: &Request) -> Result<Option<String>, String> {
-//!         Ok(Some("sha256:1".to_owned()))
-//!     }
-//!
-//!     async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
-//!         let text = request.call.input["text"].as_str().ok_or("a note has a text")?;
-//!         if text.len() < 20 {
-//!             return Ok(Verdict::Admitted(Admitted::default()));
-//!         }
-//!         let (rule_name, rule_reason) = ("small-notes".to_owned(), "a note is at most 20 bytes".to_owned());
-//!         Ok(Verdict::Denied(Refusal::new(DenialReason::RuleRejected { rule_name, rule_reason })))
-//!     }
-//! }
-//!
-//! #[tokio::main(flavor = "current_thread")]
-//! async fn main() {
-//!     let options = ToolLockOptions::default()
-//!         .on_event(|event| println!("{}", event.canonical()))
-//!         .on_deny(|reason| println!("denied: {reason}"));
-//!     let lock = ToolLock::of(Arc::new(SmallNotes), options, |_: &String| CallOutcome::Ok);
-//!     let add = |text: &str| Request::new(Call::new("session 1", "add_note").with_input(json!({"text": text})));
-//!     let tool = || async { Ok::<_, Infallible>("added".to_owned()) };
-//!
-//!     assert_eq!(lock.run(add("milk"), tool).await, Ok("added".to_owned()));
-//!     let Err(StageError::Denied(denied)) = lock.run(add("milk, bread, butter, eggs"), tool).await else { panic!() };
-//!     assert_eq!(denied.to_string(), "rule small-notes denies the call: a note is at most 20 bytes");
-//!     assert_eq!((denied.caller.as_str(), denied.tool.as_str(), denied.http_status), ("session 1", "add_note", 403));
-//!
-//!     // The rules have changed since the caller was told of them.
-//!     let Err(StageError::Denied(denied)) = lock.run(add("milk").told_of("sha256:0"), tool).await else { panic!() };
-//!     assert_eq!(denied.reason.kind(), "rule_version_mismatch");
-//! }
-//! ```
+//! The documentation of the crate has an example.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -186,10 +137,9 @@ impl Stage {
                 return Ok(admitted);
             }
             Ok(Ok(Verdict::Denied(refusal))) => refusal,
-            Ok(Err(message)) | Err(message) => Refusal::new(DenialReason::RuleRejected {
-                rule_name: ADAPTER.to_owned(),
-                rule_reason: format!("evaluator_threw:{message}"),
-            }),
+            Ok(Err(message)) | Err(message) => {
+                Refusal::new(DenialReason::rule_rejected(ADAPTER, format!("evaluator_threw:{message}")))
+            }
         };
         Err(Box::new(self.deny(&request, refusal)))
     }
@@ -199,8 +149,7 @@ impl Stage {
         if let (Some(expected), Some(actual)) = (&request.version, actual)
             && !same_version(expected, &actual)
         {
-            let expected = expected.clone();
-            return Ok(Verdict::Denied(Refusal::new(DenialReason::RuleVersionMismatch { expected, actual })));
+            return Ok(DenialReason::rule_version_mismatch(expected, actual).into());
         }
         self.admission.evaluate(request).await
     }

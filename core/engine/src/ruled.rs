@@ -65,11 +65,8 @@ impl Ruled {
     #[must_use]
     pub fn reason(&self) -> DenialReason {
         match &self.rule {
-            None => DenialReason::NoRuleMatched {},
-            Some(rule) => DenialReason::RuleRejected {
-                rule_name: rule.name.clone(),
-                rule_reason: [self.why(rule), self.of_part()].concat(),
-            },
+            None => DenialReason::no_rule_matched(),
+            Some(rule) => DenialReason::rule_rejected(&rule.name, [self.why(rule), self.of_part()].concat()),
         }
     }
 

@@ -36,7 +36,7 @@ async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budg
     let first = lock(&guard);
     assert_eq!(run(&first, look("one")).await, Ok("ran"));
     let denied = run(&first, look("one").told_of("sha256:0")).await.unwrap_err();
-    let DenialReason::RuleVersionMismatch { expected, actual } = denied.reason.as_ref() else { panic!("{denied}") };
+    let DenialReason::RuleVersionMismatch { expected, actual } = denied.reason() else { panic!("{denied}") };
     assert_eq!(expected, "sha256:0");
     assert_eq!((actual.len(), actual.starts_with("sha256:")), (71, true));
     // What was denied did not count, and the version that is in force admits.

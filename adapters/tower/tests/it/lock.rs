@@ -46,7 +46,7 @@ impl Registry {
 }
 
 fn rejected() -> DenialReason {
-    DenialReason::RuleRejected { rule_name: "R".into(), rule_reason: "denied_by_rule".into() }
+    DenialReason::rule_rejected("R", "denied_by_rule")
 }
 
 #[async_trait]
@@ -58,9 +58,9 @@ impl Admission for Registry {
     async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
         self.asked.lock().unwrap().push(request.clone());
         if self.rejects.load(Ordering::Relaxed) {
-            return Ok(Verdict::Denied(Refusal::new(rejected())));
+            return Ok(rejected().into());
         }
-        Ok(Verdict::Admitted(Admitted::default()))
+        Ok(Verdict::admitted())
     }
 
     async fn ended(&self, _admitted: Admitted, outcome: CallOutcome) {
@@ -166,6 +166,25 @@ async fn f3_2_what_is_denied_fails_with_the_denial() {
     assert!(matches!(answer, Err(StageError::Denied(denied)) if *denied.reason == rejected()));
 }
 
+#[tokio::test]
+async fn an_author_matches_and_serializes_what_the_stage_gives() {
+    let (answer, _) = called(&lock(&Registry::rejects(), ToolLockOptions::default()), request()).await;
+    let error = answer.unwrap_err();
+    let denied = error.denied().unwrap();
+    let DenialReason::RuleRejected { rule_name, .. } = denied.reason() else { panic!("{denied}") };
+    assert_eq!(rule_name, "R");
+    let message = "rule R denies the call: denied_by_rule";
+    let expected = json!({
+        "name": "ToolAdmissionDeniedError", "message": message, "advice": message, "http_status": 403,
+        "caller": "alice", "tool": "create_task",
+        "reason": {"kind": "rule_rejected", "rule_name": "R", "rule_reason": "denied_by_rule"},
+    });
+    assert_eq!(json!(denied), expected);
+    let refusal = Refusal::new(rejected()).with_advice("ask alice");
+    assert_eq!(Verdict::from(refusal.clone()), Verdict::Denied(refusal));
+    assert_eq!(StageError::Next("failed").denied(), None);
+}
+
 #[test]
 fn f6_1_the_error_has_its_name() {
     assert_eq!(ToolAdmissionDenied::NAME, "ToolAdmissionDeniedError");
@@ -227,7 +246,7 @@ async fn f7_2_a_mismatch_names_both_versions() {
     // A version of the same length, of which the first byte, the last one, or only the length differs.
     for stale in ["xha256:", "sha256:aa"] {
         let error = denied(&stage, request().told_of(stale)).await;
-        let expected = DenialReason::RuleVersionMismatch { expected: stale.into(), actual: VERSION.into() };
+        let expected = DenialReason::rule_version_mismatch(stale, VERSION);
         assert_eq!(*error.reason, expected);
     }
 }
@@ -241,8 +260,7 @@ async fn f8_1_an_evaluator_that_fails_before_it_evaluates_denies() {
         // With a version and without one.
         for request in [request(), request().told_of(VERSION)] {
             let error = denied(&stage, request).await;
-            let (rule_name, rule_reason) = ("<adapter>".to_owned(), format!("evaluator_threw:{message}"));
-            assert_eq!(*error.reason, DenialReason::RuleRejected { rule_name, rule_reason });
+            assert_eq!(*error.reason(), DenialReason::rule_rejected("<adapter>", format!("evaluator_threw:{message}")));
         }
     }
 }

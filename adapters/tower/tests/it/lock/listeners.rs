@@ -65,6 +65,7 @@ async fn f5_2_an_event_has_type_caller_tool_reason_and_count() {
     assert_eq!(AdmissionEvent::TYPE, "admission_deny");
     let json = r#"{"at":"1","caller":"alice","reason":{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"},"tool":"create_task","type":"admission_deny"}"#;
     assert_eq!(told[0].canonical(), json);
+    assert_eq!(serde_json::json!(told[0]).to_string(), json, "and it is serialized so");
 }
 
 #[tokio::test]
