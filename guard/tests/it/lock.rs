@@ -61,38 +61,43 @@ const RULES: &str = r#"
 @id("R") @reason("denied_by_rule") forbid(principal, action, resource) when { resource.name == "store" };
 "#;
 
-/// Each kind that a project gives by itself, as a server gets it.
-#[tokio::test]
-async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
+/// The denials of a project with these rules, as canonical JSON.
+async fn kinds_of_a_project() -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let guard: Arc<dyn Guard> = project(folder.path());
     let own = folder.path().join("project/.phasegate");
     std::fs::write(own.join("config.yaml"), format!("{SETTINGS}rules: {{default: deny}}\n")).unwrap();
     std::fs::create_dir_all(own.join("rules")).unwrap();
-    std::fs::create_dir_all(own.join("skills")).unwrap();
     std::fs::write(own.join("rules/r.cedar"), RULES).unwrap();
     std::fs::write(own.join("skills/tidy.yaml"), SKILL).unwrap();
     let stage = lock(&guard);
     let call = |tool: &str| Request::new(Call::new("one", tool));
-    assert_eq!(run(&stage, call("look")).await, Ok("ran"));
-    assert_eq!(run(&stage, call("look")).await, Ok("ran"));
-    let rejected = r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#;
-    let spent = r#"{"kind":"budget","limit":"2","observed":"3","resets":"never","which":"looks"}"#;
-    let stale = r#"{"actual":"sha256:"#;
-    let forbidden = r#"{"kind":"policy","policy_id":"phase-forbidden","policy_reason":"#;
-    let cases = [
-        (call("look"), "budget", spent),
-        (call("drop"), "policy", forbidden),
-        (call("store"), "rule_rejected", rejected),
-        (call("other"), "no_rule_matched", r#"{"kind":"no_rule_matched"}"#),
-        (call("free").told_of("sha256:0"), "rule_version_mismatch", stale),
-    ];
-    for (request, kind, json) in cases {
-        let denied = run(&stage, request).await.unwrap_err();
-        assert_eq!(denied.reason.kind(), kind);
-        assert!(denied.reason.canonical().starts_with(json), "{}", denied.reason.canonical());
+    for _ in 0..2 {
+        assert_eq!(run(&stage, call("look")).await, Ok("ran"));
     }
+    let mut denied = Vec::new();
+    for tool in ["look", "drop", "store", "other"] {
+        denied.push(run(&stage, call(tool)).await.unwrap_err().reason().canonical());
+    }
+    denied.push(run(&stage, call("free").told_of("sha256:0")).await.unwrap_err().reason().canonical());
     assert_eq!(run(&stage, call("free")).await, Ok("ran"));
+    denied
+}
+
+/// Each kind that a project gives, as a server gets it; another project of the same text gives the same bytes.
+#[tokio::test]
+async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
+    let denied = kinds_of_a_project().await;
+    let expected = [
+        r#"{"kind":"budget","limit":"2","observed":"3","resets":"never","which":"looks"}"#,
+        r#"{"kind":"policy","policy_id":"phase-forbidden","policy_reason":"Not yet (skill tidy): drop is forbidden"}"#,
+        r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#,
+        r#"{"kind":"no_rule_matched"}"#,
+    ];
+    assert_eq!(denied[..4], expected);
+    assert!(denied[4].starts_with(r#"{"actual":"sha256:"#), "{denied:?}");
+    assert_eq!(DenialReason::parse(&denied[4]).unwrap().kind(), "rule_version_mismatch");
+    assert_eq!(kinds_of_a_project().await, denied);
 }
 
 #[tokio::test]

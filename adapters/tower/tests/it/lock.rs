@@ -1,6 +1,7 @@
 //! The families F1 to F15 of the stage's specification, by name. Where one is about TypeScript itself, its comment says
 //! what stands for it here.
 
+mod determinism;
 mod guard;
 mod listeners;
 
@@ -273,39 +274,6 @@ async fn f8_2_no_panic_leaves_the_stage() {
     let answer = tokio::spawn(async move { called(&stage, request()).await }).await;
     assert!(matches!(answer, Ok((Err(StageError::Denied(_)), 0))));
     assert_eq!(written(&journal), ["event 1", "deny rule_rejected"]);
-}
-
-/// The scanner looks for clocks and randomness in a function's text: here the same calls give the same bytes.
-#[tokio::test]
-async fn f9_1_the_same_calls_give_the_same_events() {
-    let once = || async {
-        let journal = Journal::default();
-        let events = Arc::clone(&journal);
-        let registry = Registry::rejects();
-        let stage = lock(
-            &registry,
-            ToolLockOptions::default().on_event(move |event| events.lock().unwrap().push(event.canonical())),
-        );
-        for request in [request(), request().told_of("old"), request().with_access(AccessMode::Readonly)] {
-            denied(&stage, request).await;
-        }
-        written(&journal)
-    };
-    assert_eq!(once().await, once().await);
-}
-
-/// The same of the code of the stage: it names no clock and no source of randomness.
-#[test]
-fn f9_2_the_stage_has_no_clock_and_no_randomness() {
-    let sources = [
-        include_str!("../../src/tool_lock.rs"),
-        include_str!("../../src/denied.rs"),
-        include_str!("../../src/locked.rs"),
-        include_str!("../../src/admission.rs"),
-    ];
-    for word in ["SystemTime", "Instant", "std::time", "tokio::time", "rand::", "getrandom", "Uuid"] {
-        assert!(!sources.iter().any(|source| source.contains(word)), "{word}");
-    }
 }
 
 async fn access_of(options: ToolLockOptions, request: Request) -> Option<AccessMode> {
