@@ -8,10 +8,10 @@
 //! |---|---|
 //! | `no_rule_matched` | the rules, where the policy denies what no rule permits |
 //! | `budget` | the budgets |
-//! | `policy` | the phases of a skill, the access and every other gate: `policy_id` is the code of the denial |
+//! | `policy` | the phases of a skill, the access and every other gate: `policy_id` is the code of the denial; a rule of that kind |
 //! | `rule_version_mismatch` | the stage, where the request states another version than the guard has |
 //! | `rule_rejected` | the rules; and the stage, where the guard failed |
-//! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | nothing here: they are parsed and rendered for programs that produce them |
+//! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | a rule that says so of itself (`@kind`) |
 
 use alloc::collections::BTreeMap;
 use alloc::format;

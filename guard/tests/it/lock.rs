@@ -1,5 +1,6 @@
 //! The tool lock before a real project: its policy, its budgets and its version.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phasegate_adapter::Guard;
@@ -59,6 +60,9 @@ const SKILL: &str = "skill: tidy\nstart: [session]\nphases:\n  look: {allowed: [
 const RULES: &str = r#"
 @id("all") permit(principal, action, resource) unless { resource.name == "other" };
 @id("R") @reason("denied_by_rule") forbid(principal, action, resource) when { resource.name == "store" };
+@id("A") @kind("axiom AX-01") forbid(principal, action, resource) when { resource.name == "sum" };
+@id("I") @kind("invariant stock") forbid(principal, action, resource) when { resource.name == "take" };
+@id("B") @kind("ambiguous") forbid(principal, action, resource) when { resource.name == "either" };
 "#;
 
 /// The denials of a project with these rules, as canonical JSON.
@@ -76,7 +80,7 @@ async fn kinds_of_a_project() -> Vec<String> {
         assert_eq!(run(&stage, call("look")).await, Ok("ran"));
     }
     let mut denied = Vec::new();
-    for tool in ["look", "drop", "store", "other"] {
+    for tool in ["look", "drop", "store", "other", "sum", "take", "either"] {
         denied.push(run(&stage, call(tool)).await.unwrap_err().reason().canonical());
     }
     denied.push(run(&stage, call("free").told_of("sha256:0")).await.unwrap_err().reason().canonical());
@@ -93,10 +97,13 @@ async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
         r#"{"kind":"policy","policy_id":"phase-forbidden","policy_reason":"Not yet (skill tidy): drop is forbidden"}"#,
         r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#,
         r#"{"kind":"no_rule_matched"}"#,
+        r#"{"axiom_id":"AX-01","kind":"axiom_violation"}"#,
+        r#"{"invariant":"stock","kind":"effect_invariant_violated"}"#,
+        r#"{"kind":"ambiguous_ruleset"}"#,
     ];
-    assert_eq!(denied[..4], expected);
-    assert!(denied[4].starts_with(r#"{"actual":"sha256:"#), "{denied:?}");
-    assert_eq!(DenialReason::parse(&denied[4]).unwrap().kind(), "rule_version_mismatch");
+    assert_eq!(denied[..7], expected);
+    let kinds: BTreeSet<&str> = denied.iter().map(|json| DenialReason::parse(json).unwrap().kind()).collect();
+    assert_eq!(kinds, BTreeSet::from(DenialReason::KINDS));
     assert_eq!(kinds_of_a_project().await, denied);
 }
 
