@@ -50,8 +50,13 @@ impl Args {
 }
 
 /// The files that are kept.
-const KEPT: [&str; 4] =
-    ["001-task-planner.json", "002-skill-safety-registry.json", "003-skill-protocols.json", "004-tool-lock.json"];
+const KEPT: [&str; 5] = [
+    "001-task-planner.json",
+    "002-skill-safety-registry.json",
+    "003-skill-protocols.json",
+    "004-rules.json",
+    "004-tool-lock.json",
+];
 
 /// How a case came out, as one JSON object.
 #[derive(Serialize)]

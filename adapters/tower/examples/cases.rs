@@ -10,8 +10,8 @@ use std::io::Read as _;
 use std::sync::{Arc, Mutex};
 
 use phasegate_tower::{
-    AccessMode, Admission, AdmissionEvent, Admitted, Call, CallOutcome, DenialReason, Refusal, Request, StageError,
-    ToolAdmissionDenied, ToolLock, ToolLockOptions, Verdict, same_version,
+    AccessMode, Admission, AdmissionEvent, Call, CallOutcome, DenialReason, Request, StageError, ToolAdmissionDenied,
+    ToolLock, ToolLockOptions, Verdict, same_version,
 };
 use serde_json::{Map, Value, json};
 
@@ -117,13 +117,11 @@ impl Constant {
 
     fn denial(&self) -> Option<DenialReason> {
         if let Some((policy_id, policy_reason)) = self.policies.first().cloned() {
-            return Some(DenialReason::Policy { policy_id, policy_reason });
+            return Some(DenialReason::policy(policy_id, policy_reason));
         }
         match self.rules.iter().find(|rule| rule.matches) {
-            None => Some(DenialReason::NoRuleMatched {}),
-            Some(Rule { name, says: Some(says), .. }) => {
-                Some(DenialReason::RuleRejected { rule_name: name.clone(), rule_reason: says.clone() })
-            }
+            None => Some(DenialReason::no_rule_matched()),
+            Some(Rule { name, says: Some(says), .. }) => Some(DenialReason::rule_rejected(name, says)),
             Some(_) => None,
         }
     }
@@ -139,10 +137,7 @@ impl Admission for Constant {
         if let (Some(access), Ok(mut asked)) = (request.access, self.asked.lock()) {
             asked.push(access);
         }
-        Ok(match self.denial() {
-            Some(reason) => Verdict::Denied(Refusal::new(reason)),
-            None => Verdict::Admitted(Admitted::default()),
-        })
+        Ok(self.denial().map_or_else(Verdict::admitted, Verdict::from))
     }
 }
 
@@ -170,7 +165,7 @@ async fn stage(case: &Value, admission: Constant) -> Value {
         let answer = lock.run(request, next).await;
         admitted = Value::from(answer.is_ok());
         reason = match answer {
-            Err(StageError::Denied(denied)) => json!(*denied.reason),
+            Err(StageError::Denied(denied)) => json!(denied.reason()),
             Ok(()) | Err(StageError::Next(_)) => Value::Null,
         };
     }
@@ -181,7 +176,7 @@ async fn stage(case: &Value, admission: Constant) -> Value {
     let events = events.lock().map(|events| events.iter().map(as_json).collect::<Vec<_>>()).unwrap_or_default();
     let is_error = |_: &dyn std::error::Error| true;
     let denied = ToolAdmissionDenied {
-        reason: Arc::new(DenialReason::NoRuleMatched {}),
+        reason: Arc::new(DenialReason::no_rule_matched()),
         caller: String::new(),
         tool: String::new(),
         http_status: ToolAdmissionDenied::HTTP_STATUS,
@@ -205,5 +200,5 @@ async fn stage(case: &Value, admission: Constant) -> Value {
 
 fn as_json(event: &AdmissionEvent) -> Value {
     let AdmissionEvent { caller, tool, reason, at } = event;
-    json!({"type": AdmissionEvent::TYPE, "caller": caller, "tool": tool, "reason": **reason, "at": at})
+    json!({"type": AdmissionEvent::TYPE, "caller": caller, "tool": tool, "reason": reason.as_ref(), "at": at})
 }

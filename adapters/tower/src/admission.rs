@@ -60,6 +60,32 @@ pub enum Verdict {
     Denied(Refusal),
 }
 
+impl Verdict {
+    /// It runs, and there is no more to say.
+    #[must_use]
+    pub fn admitted() -> Self {
+        Admitted::default().into()
+    }
+}
+
+impl From<Admitted> for Verdict {
+    fn from(admitted: Admitted) -> Self {
+        Self::Admitted(admitted)
+    }
+}
+
+impl From<Refusal> for Verdict {
+    fn from(refusal: Refusal) -> Self {
+        Self::Denied(refusal)
+    }
+}
+
+impl From<DenialReason> for Verdict {
+    fn from(reason: DenialReason) -> Self {
+        Refusal::new(reason).into()
+    }
+}
+
 /// A call that runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admitted {
@@ -83,6 +109,12 @@ impl Refusal {
     #[must_use]
     pub fn new(reason: DenialReason) -> Self {
         Self { reason, advice: String::new() }
+    }
+
+    /// The refusal with this text for the agent.
+    #[must_use]
+    pub fn with_advice(self, advice: impl Into<String>) -> Self {
+        Self { advice: advice.into(), ..self }
     }
 }
 

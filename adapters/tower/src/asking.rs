@@ -52,8 +52,8 @@ impl Admission for GuardedCalls {
     async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
         let stated = Stated { access: request.access, version: request.version.clone() };
         match decide(self, &request.call, Some(stated)).await {
-            Ok(admitted) => Ok(Verdict::Admitted(admitted)),
-            Err(Denial::Decision(decision)) => Ok(Verdict::Denied(refusal(*decision))),
+            Ok(admitted) => Ok(admitted.into()),
+            Err(Denial::Decision(decision)) => Ok(refusal(*decision).into()),
             Err(Denial::Problem(problem)) => Err(problem.text()),
         }
     }
@@ -68,10 +68,7 @@ fn refusal(mut decision: Decision) -> Refusal {
     let advice = text::denial(&decision);
     let reason = match decision.admission.take() {
         Some(reason) => *reason,
-        None => DenialReason::Policy {
-            policy_id: decision.code.map_or("denied", |code| code.id()).to_owned(),
-            policy_reason: decision.reason,
-        },
+        None => DenialReason::policy(decision.code.map_or("denied", |code| code.id()), decision.reason),
     };
     Refusal { reason, advice }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use phasegate_core::DenialReason;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 /// A call that was not admitted. Its message is the rendered reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,27 @@ impl ToolAdmissionDenied {
     pub const NAME: &'static str = "ToolAdmissionDeniedError";
     /// The status of an answer over HTTP.
     pub const HTTP_STATUS: u16 = 403;
+
+    /// Why.
+    #[must_use]
+    pub fn reason(&self) -> &DenialReason {
+        &self.reason
+    }
+}
+
+/// For the answer of a server: the fields, and beside them the name of the error and its message.
+impl Serialize for ToolAdmissionDenied {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct(Self::NAME, 7)?;
+        fields.serialize_field("name", Self::NAME)?;
+        fields.serialize_field("message", &self.to_string())?;
+        fields.serialize_field("reason", self.reason())?;
+        fields.serialize_field("caller", &self.caller)?;
+        fields.serialize_field("tool", &self.tool)?;
+        fields.serialize_field("http_status", &self.http_status)?;
+        fields.serialize_field("advice", &self.advice)?;
+        fields.end()
+    }
 }
 
 impl fmt::Display for ToolAdmissionDenied {
@@ -52,6 +75,12 @@ impl AdmissionEvent {
     /// The type of the event.
     pub const TYPE: &'static str = "admission_deny";
 
+    /// Why it was denied.
+    #[must_use]
+    pub fn reason(&self) -> &DenialReason {
+        &self.reason
+    }
+
     /// The event as canonical JSON: keys sorted, no spaces, the count as decimal text.
     #[must_use]
     pub fn canonical(&self) -> String {
@@ -67,6 +96,19 @@ impl AdmissionEvent {
     }
 }
 
+/// The data of [`AdmissionEvent::canonical`].
+impl Serialize for AdmissionEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("AdmissionEvent", 5)?;
+        fields.serialize_field("at", &self.at.to_string())?;
+        fields.serialize_field("caller", &self.caller)?;
+        fields.serialize_field("reason", self.reason())?;
+        fields.serialize_field("tool", &self.tool)?;
+        fields.serialize_field("type", Self::TYPE)?;
+        fields.end()
+    }
+}
+
 /// How a call through the stage fails.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StageError<E> {
@@ -74,6 +116,17 @@ pub enum StageError<E> {
     Denied(Box<ToolAdmissionDenied>),
     /// It ran, and failed so.
     Next(E),
+}
+
+impl<E> StageError<E> {
+    /// The denial, if it is one.
+    #[must_use]
+    pub fn denied(&self) -> Option<&ToolAdmissionDenied> {
+        match self {
+            Self::Denied(denied) => Some(denied),
+            Self::Next(_) => None,
+        }
+    }
 }
 
 impl<E: fmt::Display> fmt::Display for StageError<E> {

@@ -61,12 +61,14 @@
 //!     Ok(())
 //! }
 //! ```
+#![doc = include_str!("tool_lock.md")]
 
 pub mod call;
 pub mod admission;
 mod asking;
 pub mod layer;
 pub mod denied;
+mod order;
 pub mod tool_lock;
 pub mod locked;
 

@@ -1,59 +1,9 @@
 //! The tool lock: a stage before a tool, which admits a call or denies it.
-//!
-//! ```
-//! use std::convert::Infallible;
-//! use std::sync::Arc;
-//!
-//! use async_trait::async_trait;
-//! use phasegate_tower::{
-//!     Admission, Admitted, Call, CallOutcome, DenialReason, Refusal, Request, StageError, ToolLock, ToolLockOptions,
-//!     Verdict,
-//! };
-//! use serde_json::json;
-//!
-//! /// Admits small notes. A real server asks the guard of its project: `ToolLock::new(phasegate_guard::project(&folder)?, ...)`.
-//! struct SmallNotes;
-//!
-//! #[async_trait]
-//! impl Admission for SmallNotes {
-//!     async fn version(&self, _request: &Request) -> Result<Option<String>, String> {
-//!         Ok(Some("sha256:1".to_owned()))
-//!     }
-//!
-//!     async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
-//!         let text = request.call.input["text"].as_str().ok_or("a note has a text")?;
-//!         if text.len() < 20 {
-//!             return Ok(Verdict::Admitted(Admitted::default()));
-//!         }
-//!         let (rule_name, rule_reason) = ("small-notes".to_owned(), "a note is at most 20 bytes".to_owned());
-//!         Ok(Verdict::Denied(Refusal::new(DenialReason::RuleRejected { rule_name, rule_reason })))
-//!     }
-//! }
-//!
-//! #[tokio::main(flavor = "current_thread")]
-//! async fn main() {
-//!     let options = ToolLockOptions::default()
-//!         .on_event(|event| println!("{}", event.canonical()))
-//!         .on_deny(|reason| println!("denied: {reason}"));
-//!     let lock = ToolLock::of(Arc::new(SmallNotes), options, |_: &String| CallOutcome::Ok);
-//!     let add = |text: &str| Request::new(Call::new("session 1", "add_note").with_input(json!({"text": text})));
-//!     let tool = || async { Ok::<_, Infallible>("added".to_owned()) };
-//!
-//!     assert_eq!(lock.run(add("milk"), tool).await, Ok("added".to_owned()));
-//!     let Err(StageError::Denied(denied)) = lock.run(add("milk, bread, butter, eggs"), tool).await else { panic!() };
-//!     assert_eq!(denied.to_string(), "rule small-notes denies the call: a note is at most 20 bytes");
-//!     assert_eq!((denied.caller.as_str(), denied.tool.as_str(), denied.http_status), ("session 1", "add_note", 403));
-//!
-//!     // The rules have changed since the caller was told of them.
-//!     let Err(StageError::Denied(denied)) = lock.run(add("milk").told_of("sha256:0"), tool).await else { panic!() };
-//!     assert_eq!(denied.reason.kind(), "rule_version_mismatch");
-//! }
-//! ```
+//! The documentation of the crate has an example.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use phasegate_adapter::Guard;
@@ -65,6 +15,7 @@ use phasegate_core::event::CallOutcome;
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::asking::ADAPTER;
 use crate::denied::{AdmissionEvent, StageError, ToolAdmissionDenied};
+use crate::order::Order;
 
 type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
@@ -84,7 +35,9 @@ impl ToolLockOptions {
         Self { default_access: access, ..self }
     }
 
-    /// Gets each denial as an event, before the listener of [`ToolLockOptions::on_deny`].
+    /// Gets each denial as an event, in the order of `at`, before the listener of [`ToolLockOptions::on_deny`].
+    /// Other threads that deny calls wait until both listeners are done. A listener may use the stage itself, and must
+    /// not wait for a call that another thread makes through it.
     #[must_use]
     pub fn on_event(self, listener: impl Fn(&AdmissionEvent) + Send + Sync + 'static) -> Self {
         Self { on_event: Some(Arc::new(listener)), ..self }
@@ -121,8 +74,8 @@ pub struct ToolLock<E> {
 struct Stage {
     admission: Arc<dyn Admission>,
     options: ToolLockOptions,
-    /// How many calls were denied.
-    denied: AtomicU64,
+    /// Counts the denials, and says whose listeners are told next.
+    order: Order,
 }
 
 impl<E> std::fmt::Debug for ToolLock<E> {
@@ -139,7 +92,7 @@ impl<E> ToolLock<E> {
 
     /// A stage that asks another admission than a guard.
     pub fn of(admission: Arc<dyn Admission>, options: ToolLockOptions, ended: E) -> Self {
-        Self { stage: Arc::new(Stage { admission, options, denied: AtomicU64::new(0) }), ended }
+        Self { stage: Arc::new(Stage { admission, options, order: Order::default() }), ended }
     }
 
     /// Runs `next` if the call is admitted, and gives what it gives: its value or its error. `next` is not called for a
@@ -184,10 +137,9 @@ impl Stage {
                 return Ok(admitted);
             }
             Ok(Ok(Verdict::Denied(refusal))) => refusal,
-            Ok(Err(message)) | Err(message) => Refusal::new(DenialReason::RuleRejected {
-                rule_name: ADAPTER.to_owned(),
-                rule_reason: format!("evaluator_threw:{message}"),
-            }),
+            Ok(Err(message)) | Err(message) => {
+                Refusal::new(DenialReason::rule_rejected(ADAPTER, format!("evaluator_threw:{message}")))
+            }
         };
         Err(Box::new(self.deny(&request, refusal)))
     }
@@ -197,8 +149,7 @@ impl Stage {
         if let (Some(expected), Some(actual)) = (&request.version, actual)
             && !same_version(expected, &actual)
         {
-            let expected = expected.clone();
-            return Ok(Verdict::Denied(Refusal::new(DenialReason::RuleVersionMismatch { expected, actual })));
+            return Ok(DenialReason::rule_version_mismatch(expected, actual).into());
         }
         self.admission.evaluate(request).await
     }
@@ -206,10 +157,12 @@ impl Stage {
     fn deny(&self, request: &Request, refusal: Refusal) -> ToolAdmissionDenied {
         let (caller, tool) = (request.caller().to_owned(), request.call.tool.clone());
         let reason = Arc::new(refusal.reason);
-        let at = self.denied.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let event = AdmissionEvent { caller: caller.clone(), tool: tool.clone(), reason: Arc::clone(&reason), at };
+        let turn = self.order.next();
+        let event =
+            AdmissionEvent { caller: caller.clone(), tool: tool.clone(), reason: Arc::clone(&reason), at: turn.at };
         self.tell("on_event", self.options.on_event.as_ref(), &event);
         self.tell("on_deny", self.options.on_deny.as_ref(), reason.as_ref());
+        drop(turn);
         let advice = if refusal.advice.is_empty() { reason.render() } else { refusal.advice };
         ToolAdmissionDenied { reason, caller, tool, http_status: ToolAdmissionDenied::HTTP_STATUS, advice }
     }

@@ -43,6 +43,7 @@ mod init_parts;
 mod init_report;
 mod init_shell;
 mod journal_size;
+mod kappa;
 mod killed_tasks;
 mod killed_at_every_step;
 mod listing;

@@ -116,7 +116,7 @@ codes! {
         "a rule denies this call, may be about it, or cannot be evaluated for it; the denial names the rule",
         "do as the reason says, or go on without the call";
     PolicyDenied = "policy-denied", Admission,
-        "a policy outside of the rules denies this call; phasegate itself never denies so",
+        "a policy denies this call, as the rule of that kind says (`@kind`)",
         "do as the reason says, or go on without the call";
     BudgetSpent = "budget-spent", Admission,
         "the call is more than a budget allows; the denial names the limit, what was counted, and when it is counted anew",
@@ -128,13 +128,13 @@ codes! {
         "the request states another version of the rules than is in force",
         "read the rules again, and send the request with their present version";
     AmbiguousRuleset = "ambiguous-ruleset", Admission,
-        "several rules match the call, and none comes first; phasegate itself never denies so",
+        "several rules match the call, and none comes first, as the rule of that kind says (`@kind`)",
         "ask the user to correct the rules";
     EffectInvariantViolated = "effect-invariant-violated", Admission,
-        "an effect of a rule would violate an invariant; phasegate itself never denies so",
+        "an effect of a rule would violate an invariant, as the rule of that kind says (`@kind`)",
         "go on without the call";
     AxiomViolation = "axiom-violation", Admission,
-        "the call violates an axiom of the rules; phasegate itself never denies so",
+        "the call violates an axiom, as the rule of that kind says (`@kind`)",
         "go on without the call";
     SelfProtection = "self-protection", Protection,
         "the call would change a file that the guard depends on",

@@ -2,16 +2,16 @@
 //!
 //! Each kind has a canonical JSON form: keys sorted, no spaces, numbers as decimal text. [`DenialReason::parse`] reads
 //! exactly that data and nothing else: an unknown kind, an unknown, missing or repeated key, and a number in another form
-//! are errors. Kinds are only ever added.
+//! are errors. Kinds are only ever added, so a `match` outside of this crate has an arm for the others.
 //!
 //! | kind | what produces it |
 //! |---|---|
 //! | `no_rule_matched` | the rules, where the policy denies what no rule permits |
 //! | `budget` | the budgets |
-//! | `policy` | the phases of a skill, the access and every other gate: `policy_id` is the code of the denial |
+//! | `policy` | the phases of a skill, the access and every other gate: `policy_id` is the code of the denial; a rule of that kind |
 //! | `rule_version_mismatch` | the stage, where the request states another version than the guard has |
 //! | `rule_rejected` | the rules; and the stage, where the guard failed |
-//! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | nothing here: they are parsed and rendered for programs that produce them |
+//! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | a rule that says so of itself (`@kind`) |
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -23,6 +23,7 @@ use serde_json::Value;
 /// Why a call is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum DenialReason {
     /// No rule permits the call.
     NoRuleMatched {},
@@ -150,6 +151,48 @@ impl DenialReason {
         "ambiguous_ruleset",
         "rule_rejected",
     ];
+
+    /// No rule permits the call.
+    #[must_use]
+    pub const fn no_rule_matched() -> Self {
+        Self::NoRuleMatched {}
+    }
+
+    /// A budget allows less than there would be with the call. `resets` may be `None`.
+    pub fn budget(which: impl Into<String>, limit: u64, observed: u64, resets: impl Into<Option<Resets>>) -> Self {
+        Self::Budget { which: which.into(), limit, observed, resets: resets.into() }
+    }
+
+    /// An effect would violate this invariant.
+    pub fn effect_invariant_violated(invariant: impl Into<String>) -> Self {
+        Self::EffectInvariantViolated { invariant: invariant.into() }
+    }
+
+    /// The call violates this axiom.
+    pub fn axiom_violation(axiom_id: impl Into<String>) -> Self {
+        Self::AxiomViolation { axiom_id: axiom_id.into() }
+    }
+
+    /// This policy denies the call, and why.
+    pub fn policy(policy_id: impl Into<String>, policy_reason: impl Into<String>) -> Self {
+        Self::Policy { policy_id: policy_id.into(), policy_reason: policy_reason.into() }
+    }
+
+    /// The request states one version, and the rules have another.
+    pub fn rule_version_mismatch(expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        Self::RuleVersionMismatch { expected: expected.into(), actual: actual.into() }
+    }
+
+    /// Several rules match, and none comes first.
+    #[must_use]
+    pub const fn ambiguous_ruleset() -> Self {
+        Self::AmbiguousRuleset {}
+    }
+
+    /// This rule denies the call, and why.
+    pub fn rule_rejected(rule_name: impl Into<String>, rule_reason: impl Into<String>) -> Self {
+        Self::RuleRejected { rule_name: rule_name.into(), rule_reason: rule_reason.into() }
+    }
 
     /// The word of the kind.
     #[must_use]

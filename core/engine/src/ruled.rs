@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use phasegate_rules::{Truth, Verdict};
+use phasegate_rules::{RuleKind, Truth, Verdict};
 
 use crate::decision::Effect;
 use crate::reason::DenialReason;
@@ -43,6 +43,8 @@ pub struct NamedRule {
     pub reason: String,
     /// How to get on, where it says it.
     pub recovery: Option<String>,
+    /// What its denial is given as to programs.
+    pub kind: Option<RuleKind>,
     /// How surely it is about the call.
     pub truth: Truth,
 }
@@ -56,6 +58,7 @@ impl Ruled {
             name: rule.id.clone(),
             reason: rule.reason.clone(),
             recovery: rule.recovery.clone(),
+            kind: rule.kind.clone(),
             truth: verdict.truth,
         });
         Self { rule, subject, part, effect: effect(verdict), because }
@@ -64,12 +67,15 @@ impl Ruled {
     /// Why, as data.
     #[must_use]
     pub fn reason(&self) -> DenialReason {
-        match &self.rule {
-            None => DenialReason::NoRuleMatched {},
-            Some(rule) => DenialReason::RuleRejected {
-                rule_name: rule.name.clone(),
-                rule_reason: [self.why(rule), self.of_part()].concat(),
-            },
+        let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
+        let why = || [self.why(rule), self.of_part()].concat();
+        match &rule.kind {
+            None => DenialReason::rule_rejected(&rule.name, why()),
+            Some(RuleKind::Rule(name)) => DenialReason::rule_rejected(name, why()),
+            Some(RuleKind::Policy(id)) => DenialReason::policy(id, why()),
+            Some(RuleKind::Axiom(id)) => DenialReason::axiom_violation(id),
+            Some(RuleKind::Invariant(name)) => DenialReason::effect_invariant_violated(name),
+            Some(RuleKind::Ambiguous) => DenialReason::ambiguous_ruleset(),
         }
     }
 

@@ -16,11 +16,14 @@ pub use problem::Problem;
 pub use schema::{FactShape, Schema};
 pub use statements::places;
 
-use crate::rule::{ActionScope, Effect, Rule};
+use crate::rule::{ActionScope, Effect, Rule, RuleKind};
 use crate::tools::OTHER_TOOL;
 
 /// The annotations that mean something.
-pub const ANNOTATIONS: [&str; 4] = ["id", "reason", "recovery", "effect"];
+pub const ANNOTATIONS: [&str; 5] = ["id", "reason", "recovery", "effect", "kind"];
+
+/// What `@kind` may say.
+const KINDS: &str = "\"rule NAME\", \"policy ID\", \"axiom ID\", \"invariant NAME\" or \"ambiguous\"";
 
 /// What a text of rules means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,6 +147,11 @@ fn rule(policy: &Policy, span: &Range<usize>, schema: &Schema, problems: &mut Ve
                 .ok_or_else(|| std::format!("`@effect(\"{word}\")`: \"deny\", \"ask\" or \"warn\""))?
         }
     };
+    let kind = match annotation("kind") {
+        None => None,
+        Some(_) if !forbids => return Err("`@kind` says what the denial by a `forbid` is".into()),
+        Some(text) => Some(RuleKind::parse(&text).ok_or_else(|| std::format!("`@kind(\"{text}\")`: {KINDS}"))?),
+    };
     let json = policy.to_json().map_err(|error| error.to_string())?;
     let lowered = lower::policy(&json)?;
     if lowered.action == ActionScope::Is(OTHER_TOOL.to_string()) {
@@ -155,6 +163,7 @@ fn rule(policy: &Policy, span: &Range<usize>, schema: &Schema, problems: &mut Ve
         forbids: forbids.then_some(effect),
         reason: annotation("reason").unwrap_or_default(),
         recovery: annotation("recovery"),
+        kind,
         principal: lowered.principal,
         action: lowered.action,
         resource: lowered.resource,

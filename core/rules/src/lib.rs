@@ -40,6 +40,6 @@ pub use decide::{Held, Verdict, known};
 pub use expr::{Expr, Literal, Op, Piece, Var};
 pub use known::Known;
 pub use request::{Action, Facts, Part, Principal, Request, action_id};
-pub use rule::{ActionScope, Default, Effect, Rule, Ruleset, Scope};
+pub use rule::{ActionScope, Default, Effect, Rule, RuleKind, Ruleset, Scope};
 pub use tools::{GUARD, Kind, ToolShape, builtin, builtin_argument, is_own_action};
 pub use value::{Entity, Record, Shape, Truth, Value};

@@ -55,6 +55,9 @@ pub struct Rule {
     /// How to get on, from `@recovery`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
+    /// What its denial is given as to programs, from `@kind`. `None`: as the denial of a rule of this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<RuleKind>,
     /// Who calls.
     #[serde(default, skip_serializing_if = "Scope::is_any")]
     pub principal: Scope,
@@ -78,6 +81,39 @@ impl Rule {
     pub fn is_about_unnamed(&self) -> bool {
         let reads = |names: &[&str]| self.when.as_ref().is_some_and(|when| when.reads("path", names));
         self.forbids.is_some() && reads(&["file", "name"]) && !reads(&["named", "names", "secret", "inside"])
+    }
+}
+
+/// What a denial by a rule is given as to programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleKind {
+    /// The denial of a rule of this name, of which this one is a part.
+    Rule(String),
+    /// That of a policy with this id.
+    Policy(String),
+    /// A violation of this axiom.
+    Axiom(String),
+    /// An effect that would violate this invariant.
+    Invariant(String),
+    /// Several rules match, and none comes first.
+    Ambiguous,
+}
+
+impl RuleKind {
+    /// What `@kind` says: a word, and a name after it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (word, name) = text.split_once(' ').map_or((text, ""), |(word, name)| (word, name.trim()));
+        let named = |kind: fn(String) -> Self| (!name.is_empty()).then(|| kind(name.into()));
+        match word {
+            "rule" => named(Self::Rule),
+            "policy" => named(Self::Policy),
+            "axiom" => named(Self::Axiom),
+            "invariant" => named(Self::Invariant),
+            "ambiguous" => name.is_empty().then_some(Self::Ambiguous),
+            _ => None,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tool lock before a real project: its policy, its budgets and its version.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use phasegate_adapter::Guard;
@@ -36,7 +37,7 @@ async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budg
     let first = lock(&guard);
     assert_eq!(run(&first, look("one")).await, Ok("ran"));
     let denied = run(&first, look("one").told_of("sha256:0")).await.unwrap_err();
-    let DenialReason::RuleVersionMismatch { expected, actual } = denied.reason.as_ref() else { panic!("{denied}") };
+    let DenialReason::RuleVersionMismatch { expected, actual } = denied.reason() else { panic!("{denied}") };
     assert_eq!(expected, "sha256:0");
     assert_eq!((actual.len(), actual.starts_with("sha256:")), (71, true));
     // What was denied did not count, and the version that is in force admits.
@@ -53,6 +54,57 @@ async fn a_project_admits_by_its_policy_and_a_second_stage_goes_on_with_its_budg
     assert!(denied.reason.canonical().contains(r#""policy_id":"access-readonly""#), "{denied}");
     let denied = run(&second, Request { access: Some(AccessMode::Admin), ..look("two") }).await.unwrap_err();
     assert_eq!(denied.reason.kind(), "budget");
+}
+
+const SKILL: &str = "skill: tidy\nstart: [session]\nphases:\n  look: {allowed: [look], forbidden: [drop]}\n";
+const RULES: &str = r#"
+@id("all") permit(principal, action, resource) unless { resource.name == "other" };
+@id("R") @reason("denied_by_rule") forbid(principal, action, resource) when { resource.name == "store" };
+@id("A") @kind("axiom AX-01") forbid(principal, action, resource) when { resource.name == "sum" };
+@id("I") @kind("invariant stock") forbid(principal, action, resource) when { resource.name == "take" };
+@id("B") @kind("ambiguous") forbid(principal, action, resource) when { resource.name == "either" };
+"#;
+
+/// The denials of a project with these rules, as canonical JSON.
+async fn kinds_of_a_project() -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    let own = folder.path().join("project/.phasegate");
+    std::fs::write(own.join("config.yaml"), format!("{SETTINGS}rules: {{default: deny}}\n")).unwrap();
+    std::fs::create_dir_all(own.join("rules")).unwrap();
+    std::fs::write(own.join("rules/r.cedar"), RULES).unwrap();
+    std::fs::write(own.join("skills/tidy.yaml"), SKILL).unwrap();
+    let stage = lock(&guard);
+    let call = |tool: &str| Request::new(Call::new("one", tool));
+    for _ in 0..2 {
+        assert_eq!(run(&stage, call("look")).await, Ok("ran"));
+    }
+    let mut denied = Vec::new();
+    for tool in ["look", "drop", "store", "other", "sum", "take", "either"] {
+        denied.push(run(&stage, call(tool)).await.unwrap_err().reason().canonical());
+    }
+    denied.push(run(&stage, call("free").told_of("sha256:0")).await.unwrap_err().reason().canonical());
+    assert_eq!(run(&stage, call("free")).await, Ok("ran"));
+    denied
+}
+
+/// Each kind that a project gives, as a server gets it; another project of the same text gives the same bytes.
+#[tokio::test]
+async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
+    let denied = kinds_of_a_project().await;
+    let expected = [
+        r#"{"kind":"budget","limit":"2","observed":"3","resets":"never","which":"looks"}"#,
+        r#"{"kind":"policy","policy_id":"phase-forbidden","policy_reason":"Not yet (skill tidy): drop is forbidden"}"#,
+        r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#,
+        r#"{"kind":"no_rule_matched"}"#,
+        r#"{"axiom_id":"AX-01","kind":"axiom_violation"}"#,
+        r#"{"invariant":"stock","kind":"effect_invariant_violated"}"#,
+        r#"{"kind":"ambiguous_ruleset"}"#,
+    ];
+    assert_eq!(denied[..7], expected);
+    let kinds: BTreeSet<&str> = denied.iter().map(|json| DenialReason::parse(json).unwrap().kind()).collect();
+    assert_eq!(kinds, BTreeSet::from(DenialReason::KINDS));
+    assert_eq!(kinds_of_a_project().await, denied);
 }
 
 #[tokio::test]

@@ -43,6 +43,22 @@ impl Player {
         made.map(|project| Self { project }).map_err(|error| Failure::new(format!("the project of a case: {error}")))
     }
 
+    /// Writes a file of the project.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result {
+        let path = self.project.path().join(path);
+        let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| Failure::file(&path, error))
+    }
+
+    /// What the program prints as JSON, in the project, whatever its exit status.
+    pub(super) fn json(&self, arguments: &[String]) -> Result<Value> {
+        let mut command = program("phasegate");
+        let output = command.args(arguments).arg("--json").current_dir(self.project.path()).output();
+        let output = output.map_err(|error| Failure::new(format!("phasegate {}: {error}", arguments.join(" "))))?;
+        let read = serde_json::from_slice(&output.stdout);
+        read.map_err(|_| Failure::new(format!("phasegate: {}", String::from_utf8_lossy(&output.stderr))))
+    }
+
     /// What the program says to each line.
     pub(crate) fn answers(&self, lines: &[Value]) -> Result<Vec<Value>> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

@@ -73,6 +73,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             ADAPTER,
         ],
     ),
+    ("lock-server", &["phasegate-guard"]),
     ("notes-server", &["phasegate-guard"]),
     ("xtask", &[]),
     (

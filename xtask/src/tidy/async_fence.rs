@@ -18,6 +18,7 @@ const ALLOWED: &[&str] = &[
     "conformance/mcp-server/",
     "guard/src/",
     "guard/tests/",
+    "examples/lock-server/",
     "examples/notes-server/",
 ];
 

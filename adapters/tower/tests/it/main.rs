@@ -39,8 +39,7 @@ impl Guard for Scripted {
                 });
             }
             "spent" => {
-                let (which, resets) = ("b".to_owned(), Some(Resets::Session));
-                let reason = DenialReason::Budget { which, limit: 1, observed: 2, resets };
+                let reason = DenialReason::budget("b", 1, 2, Resets::Session);
                 step.decision = Some(DenialKind::Admission(Box::new(reason)).refusal());
             }
             "doubtful" => {

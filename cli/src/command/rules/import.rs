@@ -1,6 +1,7 @@
 //! `phasegate rules import`: rules of the permissions that clients have.
 
 mod cedar;
+mod kappa;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Adapter, Permission, PermissionEffect};
 use phasegate_config::{IMPORTED_RULES, Kind, Level, Severity, SourceFile, compile, front_matter};
+use phasegate_runtime::Project;
 use phasegate_runtime::files::{Readers, replace};
 use serde_json::{Value, json};
 
@@ -22,15 +24,23 @@ const FILE: &str = IMPORTED_RULES;
 /// The first line of that file.
 const HEADER: &str =
     "// Written by `phasegate rules import`, which writes it anew. Change the permissions, or copy a rule elsewhere.";
+/// How that line begins.
+const OURS: &str = "// Written by `phasegate rules import`";
 /// The name of the file of a skill.
 const SKILL: &str = "SKILL.md";
 
 /// The arguments of `phasegate rules import`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Settings files and files `SKILL.md`; default: those of the project
+    /// Settings files and files `SKILL.md`; default: those of the project. Or rules of κ: `NAME.kappa`, `NAME.rules`
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
+    /// What stands for a variable of κ: a number, `true`, `false`, or Cedar as `context.input.amount`
+    #[arg(long, value_name = "NAME=WHAT")]
+    pub variable: Vec<String>,
+    /// The tool that rules of κ are about; default: any call
+    #[arg(long, value_name = "SERVER/TOOL")]
+    pub tool: Option<String>,
     /// Write the rules that are shown to `.phasegate/rules/imported.cedar`
     #[arg(long)]
     pub yes: bool,
@@ -69,6 +79,23 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.line(format_args!("removed {FILE}; `phasegate reload` takes it up in live sessions"));
         return Ok(Exit::Done);
     }
+    let (of_kappa, settings): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.files.iter().cloned().partition(|file| kappa::is_one(file));
+    if !of_kappa.is_empty() {
+        if let Some(other) = settings.first() {
+            let what = format!("`{}` gives permissions, and the others are rules", other.display());
+            return Err(Failure::new(what).with_help("import the one or the other"));
+        }
+        let others = others(context)?;
+        let given = kappa::Given {
+            variables: &args.variable,
+            tool: args.tool.as_deref(),
+            root: &project.root,
+            readable: &|text| readable(text, &others),
+        };
+        let found = kappa::converted(&given, &of_kappa)?;
+        return finish_kappa(args, context, &project, &found);
+    }
     let imported = imported(args, context, &project.root)?;
     let rules: Vec<&(String, String)> = imported.iter().filter_map(|one| one.rule.as_ref().ok()).collect();
     let text = rules.iter().fold(HEADER.to_owned() + "\n", |text, (_, rule)| text + "\n" + rule);
@@ -89,24 +116,71 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.note(format_args!("nothing is written yet: `phasegate rules import --yes` writes {FILE}"));
         return Ok(Exit::Done);
     }
+    write(context, &project, &text)?;
+    Ok(Exit::Done)
+}
+
+/// Shows what rules of κ become, and writes it where a person says so and the original would load them.
+fn finish_kappa(
+    args: &Args,
+    context: &Context,
+    project: &Project,
+    found: &[kappa::Converted],
+) -> Result<Exit, Failure> {
+    let rules: String = found.iter().map(kappa::Converted::text).collect();
+    let text = format!("{OURS}, which writes it anew. Change what it was made of, or copy a rule elsewhere.\n{rules}");
+    let loads = found.iter().all(kappa::Converted::loads);
+    if context.out.json {
+        let files: Vec<Value> = found.iter().map(kappa::Converted::as_json).collect();
+        context.out.value(&json!({"loads": loads, "files": files, "text": loads.then_some(&text)}));
+    } else {
+        found.iter().for_each(|one| one.report(context));
+    }
+    if !loads {
+        context.out.note("nothing is written: correct the errors first");
+        return Ok(Exit::No);
+    }
+    context
+        .out
+        .note("they mean the same only with `rules: {default: deny}` in the config: what no rule admits is denied");
+    if args.yes {
+        write(context, project, &text)?;
+        return Ok(Exit::Done);
+    }
+    if !context.out.json {
+        context.out.line(format_args!("\n{text}"));
+    }
+    context.out.note(format_args!("nothing is written yet: with `--yes` the same command writes {FILE}"));
+    Ok(Exit::Done)
+}
+
+/// Writes the file of imported rules, in place of one that was written so.
+fn write(context: &Context, project: &Project, text: &str) -> Result<(), Failure> {
+    let target = project.root.join(FILE);
     if target.exists() {
         ours(&target)?;
     }
     let failed = |error: std::io::Error| Failure::new(format!("{}: {error}", target.display()));
     fs::create_dir_all(target.parent().unwrap_or(&project.root)).map_err(failed)?;
     let runtime = context.runtime()?;
-    accepting(&runtime, &project, || replace(&target, text.as_bytes(), Readers::Default).map_err(failed))?;
+    accepting(&runtime, project, || replace(&target, text.as_bytes(), Readers::Default).map_err(failed))?;
     context.out.note(format_args!(
         "wrote {FILE}; `phasegate reload` takes it up in live sessions, `phasegate rules import --undo` removes it"
     ));
-    Ok(Exit::Done)
+    Ok(())
+}
+
+/// The configs beside the imported rules.
+fn others(context: &Context) -> Result<Vec<SourceFile>, Failure> {
+    let runtime = context.runtime()?;
+    let mut others = runtime.discover(&context.find_project(&runtime)?).files;
+    others.retain(|file| !Path::new(&file.path).ends_with(FILE));
+    Ok(others)
 }
 
 /// The permissions of all files, in their order; one that two files give is there once.
 fn imported(args: &Args, context: &Context, root: &Path) -> Result<Vec<Imported>, Failure> {
-    let runtime = context.runtime()?;
-    let mut others = runtime.discover(&context.find_project(&runtime)?).files;
-    others.retain(|file| !Path::new(&file.path).ends_with(FILE));
+    let (runtime, others) = (context.runtime()?, others(context)?);
     let home = &runtime.locations.home;
     let mut found: Vec<Imported> = Vec::new();
     for file in files(args, context, root)? {
@@ -167,7 +241,10 @@ fn given(file: &Path, text: &str) -> Result<Vec<Permission>, Failure> {
         }
     }
     if !is_known {
-        return Err(Failure::new(format!("`{}` is no settings file of a client, and no `{SKILL}`", file.display())));
+        return Err(Failure::new(format!(
+            "`{}` is no settings file of a client, no `{SKILL}`, and no `NAME.kappa`",
+            file.display()
+        )));
     }
     Ok(given)
 }
@@ -226,7 +303,7 @@ fn ours(target: &Path) -> Result<(), Failure> {
         return Err(Failure::new(format!("there is no {FILE}")));
     }
     let text = fs::read_to_string(target).map_err(|error| Failure::new(format!("{}: {error}", target.display())))?;
-    if text.starts_with(HEADER) {
+    if text.starts_with(OURS) {
         return Ok(());
     }
     Err(Failure::new(format!("{FILE} was not written by `phasegate rules import`")).with_help("move the file away"))

@@ -10,16 +10,12 @@ use phasegate_core::reason::{DenialReason, Resets};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 
-fn text(text: &str) -> String {
-    text.to_owned()
-}
-
 /// Each kind with its canonical JSON, its sentence and its code. The texts are ours; a change of one is a change for whoever reads them.
 fn pinned() -> Vec<(DenialReason, &'static str, &'static str, &'static str)> {
-    let budget = |resets| DenialReason::Budget { which: text("edits an hour"), limit: 20, observed: 21, resets };
+    let budget = |resets: Option<Resets>| DenialReason::budget("edits an hour", 20, 21, resets);
     vec![
         (
-            DenialReason::NoRuleMatched {},
+            DenialReason::no_rule_matched(),
             r#"{"kind":"no_rule_matched"}"#,
             "no rule permits this call",
             "no-rule-matched",
@@ -43,37 +39,37 @@ fn pinned() -> Vec<(DenialReason, &'static str, &'static str, &'static str)> {
             "budget-spent",
         ),
         (
-            DenialReason::EffectInvariantViolated { invariant: text("balance") },
+            DenialReason::effect_invariant_violated("balance"),
             r#"{"invariant":"balance","kind":"effect_invariant_violated"}"#,
             "an effect would violate the invariant \"balance\"",
             "effect-invariant-violated",
         ),
         (
-            DenialReason::AxiomViolation { axiom_id: text("AX-01") },
+            DenialReason::axiom_violation("AX-01"),
             r#"{"axiom_id":"AX-01","kind":"axiom_violation"}"#,
             "the call violates axiom AX-01",
             "axiom-violation",
         ),
         (
-            DenialReason::Policy { policy_id: text("P1"), policy_reason: text("x") },
+            DenialReason::policy("P1", "x"),
             r#"{"kind":"policy","policy_id":"P1","policy_reason":"x"}"#,
             "policy P1 denies the call: x",
             "policy-denied",
         ),
         (
-            DenialReason::RuleVersionMismatch { expected: text("sha256:a"), actual: text("sha256:b") },
+            DenialReason::rule_version_mismatch("sha256:a", "sha256:b"),
             r#"{"actual":"sha256:b","expected":"sha256:a","kind":"rule_version_mismatch"}"#,
             "the rules have changed: the request is for version sha256:a, the rules have version sha256:b",
             "rule-version-mismatch",
         ),
         (
-            DenialReason::AmbiguousRuleset {},
+            DenialReason::ambiguous_ruleset(),
             r#"{"kind":"ambiguous_ruleset"}"#,
             "several rules match the call, and none comes first",
             "ambiguous-ruleset",
         ),
         (
-            DenialReason::RuleRejected { rule_name: text("R"), rule_reason: text("denied_by_rule") },
+            DenialReason::rule_rejected("R", "denied_by_rule"),
             r#"{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"}"#,
             "rule R denies the call: denied_by_rule",
             "rule-rejected",

@@ -49,7 +49,7 @@ async fn the_guard_gets_what_the_request_states() {
     assert_eq!(called(&stage, request()).await.0, Ok(42));
     // The engine has no policy here, and its version is empty.
     let error = denied(&stage, request().told_of("v1")).await;
-    let expected = DenialReason::RuleVersionMismatch { expected: "v1".into(), actual: "sha256:".into() };
+    let expected = DenialReason::rule_version_mismatch("v1", "sha256:");
     assert_eq!(*error.reason, expected);
     let error = denied(&stage, request().with_access(AccessMode::Readonly)).await;
     assert!(error.to_string().starts_with("policy access-readonly denies the call: "), "{error}");

@@ -1,11 +1,12 @@
 //! Who listens to denials: families F4, F5, F10, F14 and F15.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex, OnceLock};
+use std::task::{Context, Waker};
 
 use phasegate_tower::{AdmissionEvent, DenialReason, ToolLockOptions};
 
-use super::{Journal, Registry, called, denied, journaling, lock, rejected, request, written};
+use super::{Journal, Lock, Registry, called, denied, journaling, lock, rejected, request, written};
 
 #[tokio::test]
 async fn f4_1_on_deny_is_told_once_of_every_denial() {
@@ -64,6 +65,7 @@ async fn f5_2_an_event_has_type_caller_tool_reason_and_count() {
     assert_eq!(AdmissionEvent::TYPE, "admission_deny");
     let json = r#"{"at":"1","caller":"alice","reason":{"kind":"rule_rejected","rule_name":"R","rule_reason":"denied_by_rule"},"tool":"create_task","type":"admission_deny"}"#;
     assert_eq!(told[0].canonical(), json);
+    assert_eq!(serde_json::json!(told[0]).to_string(), json, "and it is serialized so");
 }
 
 #[tokio::test]
@@ -101,6 +103,72 @@ async fn f10_2_what_is_admitted_between_does_not_count() {
     }
     let events: Vec<String> = written(&journal).into_iter().filter(|line| line.starts_with("event")).collect();
     assert_eq!(events, ["event 1", "event 2"]);
+}
+
+/// A call of a stage whose evaluator is ready at once, made on this thread.
+fn denied_here(stage: &Lock) {
+    let mut call = Box::pin(called(stage, request()));
+    assert!(call.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+}
+
+/// Both listeners hear of one denial before either hears of the next, and in the order of the count.
+#[test]
+fn f10_3_listeners_are_told_in_the_order_of_the_count_whatever_the_threads() {
+    const THREADS: usize = 8;
+    const CALLS: usize = 200;
+    let journal = Journal::default();
+    let (events, denials) = (Arc::clone(&journal), Arc::clone(&journal));
+    let options = ToolLockOptions::default()
+        .on_event(move |event| {
+            // A slow sink lets the other threads pass.
+            (0..event.at % 4).for_each(|_| std::thread::yield_now());
+            events.lock().unwrap().push(format!("event {}", event.at));
+        })
+        .on_deny(move |_| denials.lock().unwrap().push("deny".to_owned()));
+    let stage = lock(&Registry::rejects(), options);
+    let start = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                start.wait();
+                (0..CALLS).for_each(|_| denied_here(&stage));
+            });
+        }
+    });
+    let wanted: Vec<String> = (1..=THREADS * CALLS).flat_map(|at| [format!("event {at}"), "deny".to_owned()]).collect();
+    assert_eq!(written(&journal), wanted);
+}
+
+/// A listener that makes the stage deny waits for nobody: the inner denial is told inside of the outer one. The next
+/// thread is told after both.
+#[tokio::test]
+async fn f10_4_a_listener_may_use_the_stage() {
+    let journal = Journal::default();
+    let inner: Arc<OnceLock<Lock>> = Arc::default();
+    let again = Arc::clone(&inner);
+    let events = Arc::clone(&journal);
+    let options = journaling(&journal).on_event(move |event| {
+        events.lock().unwrap().push(format!("event {}", event.at));
+        if event.at == 1 {
+            denied_here(again.get().unwrap());
+            events.lock().unwrap().push("end of event 1".to_owned());
+        }
+    });
+    let stage = lock(&Registry::rejects(), options);
+    assert!(inner.set(stage.clone()).is_ok());
+    denied(&stage, request()).await;
+    std::thread::scope(|scope| scope.spawn(|| denied_here(&stage)).join()).unwrap();
+    let rejected = "deny rule_rejected";
+    assert_eq!(written(&journal), ["event 1", "event 2", rejected, "end of event 1", rejected, "event 3", rejected]);
+}
+
+/// A listener that panics ends its turn all the same.
+#[test]
+fn f10_5_a_panic_of_a_listener_lets_the_next_thread_be_told() {
+    let journal = Journal::default();
+    let stage = lock(&Registry::rejects(), journaling(&journal).on_deny(|_| panic!("sink")));
+    std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(|| denied_here(&stage)))));
+    assert_eq!(written(&journal), ["event 1", "event 2", "event 3", "event 4"]);
 }
 
 #[tokio::test]

@@ -236,7 +236,7 @@ fn of_host(host: &str, permits: bool) -> Result<String, String> {
 }
 
 /// A text in Cedar's quotes.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped(text))
 }
 
