@@ -8,6 +8,7 @@ mod planner;
 mod run;
 mod protocols;
 mod registry;
+mod plans;
 mod lock;
 mod play;
 
