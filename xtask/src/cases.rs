@@ -9,6 +9,7 @@ mod planner;
 mod run;
 mod protocols;
 mod registry;
+mod plans;
 mod lock;
 mod play;
 

@@ -817,11 +817,12 @@ export default function phasegate(pi: ExtensionAPI): void {
 
 	const command = async (name: string, args: string, ctx: ExtensionCommandContext): Promise<void> => {
 		const { deny, reply } = await guard(ctx).ask(frame({ type: "command", name, args }, ctx));
-		later(taken(reply, ctx));
-		if (deny) notify(deny, "error", ctx);
-		if (name !== "safety" || args.trim() !== "") return;
 		const tools = hidden.size > 0 ? `; hidden: ${[...hidden].join(", ")}` : "";
-		notify(`phasegate: guard ${guard(ctx).trouble ?? "answers"}${tools}`, "info", ctx);
+		const state = `phasegate: guard ${guard(ctx).trouble ?? "answers"}${tools}`;
+		// Of several notices in a row the client shows the last one.
+		const told = [reply?.tell, name === "safety" && args.trim() === "" ? state : undefined].filter(isText);
+		later(taken({ ...reply, tell: told.join("\n") }, ctx));
+		if (deny) notify(deny, "error", ctx);
 	};
 
 	pi.on("session_start", async (event, ctx) => {

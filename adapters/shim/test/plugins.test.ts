@@ -35,9 +35,11 @@ before(() => {
 after(() => rmSync(world, { recursive: true, force: true }))
 
 /** A client that loads the extension for one session. */
-function client(session: string, entries: unknown[], tools: string[]) {
+function client(session: string, entries: unknown[], tools: string[], terminal = false) {
   const handlers = new Map<string, (event: unknown, ctx: unknown) => any>()
   const sent: { content: string; options: object }[] = []
+  const commands = new Map<string, (args: string, ctx: unknown) => Promise<void>>()
+  const told: string[] = []
   let active = tools
   const pi = {
     on: (name: string, handler: (event: unknown, ctx: unknown) => any) => handlers.set(name, handler),
@@ -46,19 +48,25 @@ function client(session: string, entries: unknown[], tools: string[]) {
     getAllTools: () => [],
     getCommands: () => [],
     appendEntry: (customType: string, data: unknown) => entries.push({ type: "custom", customType, data }),
-    registerCommand: () => {},
+    registerCommand: (name: string, { handler }: { handler: (args: string, ctx: unknown) => Promise<void> }) => commands.set(name, handler),
+    registerTool: ({ name }: { name: string }) => (active = [...active, name]),
     sendUserMessage: (content: string, options: object) => sent.push({ content, options }),
   }
   const ctx = {
     cwd: project,
-    mode: "json",
-    hasUI: false,
-    ui: { setStatus: () => {} },
+    mode: terminal ? "tui" : "json",
+    hasUI: terminal,
+    ui: { setStatus: () => {}, notify: (text: string) => told.push(text) },
     sessionManager: { getSessionId: () => session, getEntries: () => entries, getHeader: () => undefined },
   }
   phasegate(pi as any)
   const says = async (type: string, fields: object = {}) => handlers.get(type)?.({ type, ...fields }, ctx)
-  return { says, sent, tools: () => active }
+  const types = async (name: string) => {
+    told.length = 0
+    await commands.get(name)?.("", ctx)
+    return told
+  }
+  return { says, types, sent, tools: () => active }
 }
 
 const skill = { toolName: "read", input: { path: join(project, ".pi/skills/careful/SKILL.md") } }
@@ -76,6 +84,18 @@ test("what a script's calls give the agent to read comes with the script's resul
   assert.deepEqual(result.structuredContent, { b: 2 })
   assert.deepEqual(result.content[0], text[0])
   assert.match(result.content[1].text, /skill careful, phase "look"/)
+  await says("session_shutdown")
+})
+
+test("what a person approves is there with the next prompt, and one notice says what is registered", async () => {
+  const { says, types, tools } = client("approving", [], ["read"], true)
+  await says("session_start", { reason: "startup" })
+  assert.deepEqual(tools(), ["read"])
+  await says("input", { text: "/phasegate safety approve gcloud", source: "interactive" })
+  await says("input", { text: "Look around.", source: "interactive" })
+  assert.deepEqual(tools(), ["read", "plan_skill_safety"])
+  assert.deepEqual(await types("safety"), ["phasegate: agents may classify: gcloud\nphasegate: guard answers"])
+  await says("input", { text: "/phasegate safety revoke gcloud", source: "interactive" })
   await says("session_shutdown")
 })
 
@@ -168,18 +188,22 @@ test("a session that goes idle too early goes on once, as the agent that the use
   await (hooks as any).dispose()
 })
 
-test("the agent has the tool of the registry where the settings name programs, and is answered through the guard", async () => {
+test("the agent has the tool of the registry where it may be told of it, and is answered through the guard", async () => {
   const answers = {
     session: { get: async ({ path }: { path: { id: string } }) => ({ data: { id: path.id } }) },
     tui: { showToast: async () => ({}) },
     mcp: { status: async () => ({ data: {} }) },
   }
-  const without = await Phasegate({ client: answers, directory: project } as any)
-  assert.deepEqual(Object.keys(without.tool ?? {}), [])
-  await (without as any).dispose()
   const named = join(world, "named")
   mkdirSync(join(named, ".phasegate"), { recursive: true })
-  writeFileSync(join(named, ".phasegate/config.yaml"), "mode: block\nsafety: { programs: [gcloud] }\n")
+  const config = join(named, ".phasegate/config.yaml")
+  for (const [settings, tools] of [["safety: { prompt: false }", []], ["", ["plan_skill_safety"]]] as const) {
+    writeFileSync(config, `mode: block\n${settings}\n`)
+    const without = await Phasegate({ client: answers, directory: named } as any)
+    assert.deepEqual(Object.keys(without.tool ?? {}), tools)
+    await (without as any).dispose()
+  }
+  writeFileSync(config, "mode: block\nsafety: { programs: [gcloud] }\n")
   const hooks = await Phasegate({ client: answers, directory: named } as any)
   await hooks.event?.({ event: { type: "session.created", properties: { info: { id: "ses_3", title: "" } } } as any })
   const { plan_skill_safety: tool } = hooks.tool ?? {}

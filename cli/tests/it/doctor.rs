@@ -130,6 +130,10 @@ fn programs_that_no_tool_can_register_patterns_for_are_told() {
     fs::remove_file(world.root().join(".mcp.json")).unwrap();
     world.write(".phasegate/config.yaml", "mode: block\nsafety: {programs: [gcloud], prompt: false}\n");
     assert!(!says_so(&world), "where the agent is told of no tool, none is missing");
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    assert!(!says_so(&world));
+    world.person(&["safety", "approve", "acme"]);
+    assert!(says_so(&world), "what a person approved counts as what the settings name");
 }
 
 #[test]

@@ -135,6 +135,19 @@ fn a_change_that_is_denied_loses_no_trust_and_one_that_a_person_reloads_after_is
 }
 
 #[test]
+fn what_a_runner_starts_counts_again_when_a_person_has_it_read_anew_and_the_denial_says_so() {
+    let world = world();
+    world.run(&["safety", "register", "go-gmail", "READ=npx go-gmail * search *"], 0);
+    let packages = json!({"file_path": "package.json", "content": "{}"});
+    changed(&world, "s", &Call { tool: "Write".into(), input: packages });
+    let answer = world.call("s", "4", "Bash", bash("npx go-gmail me search x"));
+    let Reply::Denied(why) = reply(&answer) else { panic!("{answer:?}") };
+    assert!(why.contains("`npx` runs was changed by earlier calls") && why.contains("`phasegate reload`"), "{why}");
+    world.run(&["reload", "--session", "s"], 0);
+    assert!(!matches!(reply(&world.call("s", "5", "Bash", bash("npx go-gmail me search x"))), Reply::Denied(_)));
+}
+
+#[test]
 fn such_a_write_counts_as_running_programs() {
     let world = world();
     world.start("s");

@@ -283,6 +283,28 @@ fn what_a_person_registers_of_a_program_is_listed_and_removed() {
 }
 
 #[test]
+fn a_read_that_a_person_answers_for_is_approved_where_reads_are() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\napprove: reads\nsafety: {programs: [acme]}\n");
+    let user = world.home().join(".config/phasegate");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("config.yaml"), "safety: {programs: any}\n").unwrap();
+    world.start(SESSION);
+    let approved = |id: &str, command: &str| {
+        let answer: Value =
+            serde_json::from_slice(&world.call(SESSION, id, "Bash", bash(command)).stdout).unwrap_or_default();
+        answer["hookSpecificOutput"]["permissionDecision"] == "allow"
+    };
+    assert!(approved("1", "ls") && !approved("2", "acme x list y"));
+    world.run(&["safety", "register", "acme", "READ=acme * list *"], 0);
+    world.run(&["safety", "register", "go-gmail", "READ=npx go-gmail * search *"], 0);
+    assert!(approved("3", "acme x list y") && approved("4", "npx go-gmail me search x | head -3"));
+    assert!(!approved("5", "acme x list /etc/passwd"), "a path outside of the project");
+    assert!(!approved("6", "acme x frob y"));
+    assert!(world.run(&["safety", "list"], 0).contains("agents may classify: any program"));
+}
+
+#[test]
 fn what_is_used_of_a_budget_and_the_access_are_told() {
     let world = World::unguarded();
     let budgets =

@@ -4,6 +4,7 @@ use phasegate_core::Code;
 use phasegate_core::policy::Safety;
 use phasegate_core::safety::{SafetyPattern, is_never_read};
 
+use crate::input::Level;
 use crate::node::Node;
 use crate::report::Finding;
 use crate::source::safety::SafetySource;
@@ -13,7 +14,8 @@ pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s SafetySource>) -> Saf
     let mut all = Safety::default();
     let (mut compat, mut strict) = (false, false);
     for level in levels {
-        all.programs.extend(level.programs.iter().cloned());
+        all.programs.extend(level.programs.named().iter().cloned());
+        all.any |= level.programs.is_any();
         all.overrides.extend(level.overrides.iter().cloned());
         compat |= level.compat == Some(true);
         strict |= level.compat == Some(false);
@@ -27,9 +29,16 @@ pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s SafetySource>) -> Saf
 }
 
 /// Reports names that mean no program, and programs of which no agent may register a READ.
-pub(crate) fn check(source: &SafetySource, node: &Node, findings: &mut Vec<Finding>) {
+pub(crate) fn check(source: &SafetySource, node: &Node, level: Level, findings: &mut Vec<Finding>) {
     let Some(own) = node.entry("safety").map(|entry| &entry.node) else { return };
-    for (key, names) in [("programs", &source.programs), ("override", &source.overrides)] {
+    if source.programs.is_any() && level == Level::Project {
+        let span = own.span_at(&["programs"]);
+        findings.push(
+            Finding::error(Code::ConfigValue, span, "a project does not say `any`: its agents can write its files")
+                .suggest("name the programs, or write it into the settings of the user or of the machine"),
+        );
+    }
+    for (key, names) in [("programs", source.programs.named()), ("override", &source.overrides)] {
         for (name, item) in names.iter().zip(own.items_of(key)) {
             let fault = SafetyPattern::read(name).err().map(|fault| fault.words());
             let fault =

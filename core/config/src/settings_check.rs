@@ -20,7 +20,7 @@ pub(crate) fn check(source: &SettingsSource, node: &Node, level: Level, findings
     for (name, item) in source.redact.iter().zip(node.items_of("redact")) {
         redact(name, item.span, findings);
     }
-    safety::check(&source.safety, node, findings);
+    safety::check(&source.safety, node, level, findings);
     budgets::check(source, node, findings);
     let shipped = Table::shipped();
     for (name, rule) in &source.programs {

@@ -304,6 +304,11 @@ pub struct SimpleCommand {
     pub because: Option<String>,
 }
 
+/// How it is said that nothing is known of a program, after its name.
+pub const NOT_HEARD_OF: &str = "is not a program that is known";
+/// How it is said that earlier calls changed what a program runs.
+pub const CHANGED_BEFORE: &str = "was changed by earlier calls";
+
 /// The folder in which a command runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

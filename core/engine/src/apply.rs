@@ -210,7 +210,7 @@ impl Session {
             Change::SafetyRegistered { scope: Scope::Session, entry } => {
                 Arc::make_mut(&mut self.safety).register(entry)
             }
-            Change::SafetyTold { text } => self.tell_of_safety(text),
+            Change::SafetyTold { programs, text } => self.tell_of_safety(programs, text),
             Change::ObligationsDropped { ids } => self.obligations.retain(|owed| !ids.contains(&owed.id)),
             Change::ObligationsGiven { ids, call } => {
                 let given = |owed: &&mut Obligation| ids.is_empty() || ids.contains(&owed.id);
@@ -276,8 +276,8 @@ impl Session {
         self.obligations.push(Obligation { id, kind: ObligationKind::Context(text.to_owned()), given: 0, call: None });
     }
 
-    fn tell_of_safety(&mut self, text: &str) {
-        self.safety_told = true;
+    fn tell_of_safety(&mut self, programs: &str, text: &str) {
+        self.safety_programs = programs.to_owned();
         self.obligations.retain(|owed| owed.id != SAFETY_OBLIGATION);
         let (id, kind) = (SAFETY_OBLIGATION.to_owned(), ObligationKind::Context(text.to_owned()));
         self.obligations.push(Obligation { id, kind, given: 0, call: None });

@@ -6,8 +6,10 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use crate::analysis::{CallAnalysis, PathUse, RunsIn, SimpleCommand, Word};
+use crate::classifier::Classifier;
 use crate::decision::{Decision, Effect};
 use crate::policy::{Approve, Policy};
+use crate::state::State;
 use crate::tool::{BASH, Call, NETWORK, only_reads};
 
 /// The built-in tools that look at the project, and ask nobody.
@@ -120,15 +122,24 @@ const FIND: [&str; 14] = [
 ];
 
 /// Whether the call is approved: no gate has anything to say, and it only reads, in the project, and talks to nobody.
-pub(crate) fn is_approved(policy: &Policy, call: &Call, decision: &Decision) -> bool {
+pub(crate) fn is_approved(policy: &Policy, state: &State, call: &Call, decision: &Decision) -> bool {
     let known = call.tool.server.is_some() || LOOKERS.contains(&call.tool.name.as_str());
-    policy.approve == Approve::Reads && decision.effect == Effect::Allow && known && reads_here(call)
+    let may = policy.approve == Approve::Reads && decision.effect == Effect::Allow && known;
+    may && reads_here(call, &Classifier::of(state, &policy.safety))
+}
+
+/// Whether a person answers for a command as one that only reads.
+fn is_persons(command: &SimpleCommand, classifier: &Classifier) -> bool {
+    command.registered.as_ref().is_some_and(|found| found.reads() && classifier.is_persons(found))
 }
 
 /// Whether every part of the call only reads, at paths of the project.
-fn reads_here(call: &Call) -> bool {
+fn reads_here(call: &Call, classifier: &Classifier) -> bool {
     let analysis = &call.analysis;
-    let sends = call.tool.labels.contains(NETWORK) || analysis.commands.iter().any(|command| command.network);
+    let asks = |command: &SimpleCommand| command.network && !is_persons(command, classifier);
+    let sends = analysis.commands.iter().any(asks)
+        || call.tool.labels.contains(NETWORK)
+            && !analysis.commands.iter().any(|command| is_persons(command, classifier));
     let inside = |path: &PathUse| {
         is_plain_path(&path.written) && path.resolved.as_deref().is_some_and(|path| !path.starts_with('/'))
     };
@@ -141,7 +152,7 @@ fn reads_here(call: &Call) -> bool {
         && analysis.invokes.is_none()
         && SELECTORS.iter().all(|name| selects_here(call, name))
         && analysis.paths.iter().all(inside)
-        && analysis.commands.iter().all(|command| stays_here(command, analysis))
+        && analysis.commands.iter().all(|command| stays_here(command, analysis, is_persons(command, classifier)))
 }
 
 /// Whether a client takes a path as it is written: it puts nothing in the place of `~` or a variable, takes it for no
@@ -213,8 +224,9 @@ fn is_plain_option(program: &str, word: &str) -> bool {
     }
 }
 
-/// Whether every word of a command is known, and none names what may lie outside of the project. The program may.
-fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis) -> bool {
+/// Whether every word of a command is known, and none names what may lie outside of the project. The program may, which is a
+/// reader, or one for which a person answers.
+fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis, persons: bool) -> bool {
     let program = command.words.iter().take(1).all(|word| matches!(word, Word::Known(_)));
     let assigned = command.assignments.iter().map(|(_, word)| word);
     let redirected = command.redirections.iter().map(|(_, word)| word);
@@ -222,7 +234,7 @@ fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis) -> bool {
     program
         && command.runs_in != RunsIn::Elsewhere
         && !command.repeats
-        && is_plain_reader(command)
+        && (persons || is_plain_reader(command))
         && words.all(|word| match word {
             Word::Known(text) => !may_leave(text) || analysis.paths.iter().any(|path| path.written == *text),
             _ => false,

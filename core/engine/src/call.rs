@@ -73,7 +73,7 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     }
     let verdicts = found.settled(draft, denied.as_ref().is_none_or(Decision::lets_through));
     let mut decision = denied.unwrap_or_else(|| Decision { tool: call.tool.name.clone(), ..Decision::allow() });
-    decision.approved = !is_own && approved::is_approved(policy, &call, &decision);
+    decision.approved = !is_own && approved::is_approved(policy, draft.state(), &call, &decision);
     question::keep(draft, &call, event, &mut decision);
     if let Some(name) = allowed.filter(|_| decision.lets_through()) {
         draft.change(Change::QuestionClosed { name });

@@ -443,8 +443,11 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known: Option<Vec<String>>,
     },
-    /// The agent must be told, once, how to register what commands do.
+    /// The agent must be told how to register what commands do.
     SafetyTold {
+        /// The programs that it is told of, in words.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        programs: String,
         /// The text for the agent.
         text: String,
     },

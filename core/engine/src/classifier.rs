@@ -37,19 +37,27 @@ impl Classifier {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let nothing = |registry: &Arc<Registry>| registry.entries.is_empty() && registry.approved.is_empty();
-        self.registries.iter().all(nothing) && self.settings.programs.is_empty() && self.settings.overrides.is_empty()
+        self.registries.iter().all(nothing)
+            && !self.settings.any
+            && self.settings.programs.is_empty()
+            && self.settings.overrides.is_empty()
     }
 
     /// Whether commands of a program are registered, or can be.
     #[must_use]
     pub fn is_about(&self, program: &str) -> bool {
         let registered = |registry: &Arc<Registry>| registry.entries.iter().any(|entry| entry.tool == program);
-        self.is_named(program) || self.registries.iter().any(registered)
+        self.names(program) || self.registries.iter().any(registered)
     }
 
     /// Whether a person lets agents classify a program.
     #[must_use]
     pub fn is_named(&self, program: &str) -> bool {
+        self.settings.any || self.names(program)
+    }
+
+    /// Whether a person named this program for it.
+    fn names(&self, program: &str) -> bool {
         let [project, _] = &self.registries;
         project.approved.iter().any(|one| one == program) || self.settings.names(program)
     }
@@ -59,6 +67,14 @@ impl Classifier {
         entry.by == By::Human
             || (self.is_named(&entry.tool) && !is_never_read(&entry.tool))
             || self.settings.overrides(&entry.tool)
+    }
+
+    /// Whether a person answers for what is registered of a command: they registered it, or named the program.
+    #[must_use]
+    pub fn is_persons(&self, registered: &Registered) -> bool {
+        let Registered { tool, pattern, .. } = registered;
+        let has = |entry: &Entry| entry.commands.iter().any(|one| Some(&one.pattern) == pattern.as_ref());
+        self.names(tool) || self.entries().any(|entry| entry.by == By::Human && entry.tool == *tool && has(entry))
     }
 
     /// Whether what is registered of a program counts over what the table of programs says.

@@ -646,6 +646,8 @@ pub enum Blame {
     Unheard {
         /// The program's name.
         program: String,
+        /// The words that start it: its name, behind a runner where there is one.
+        start: String,
         /// Whether a person lets agents say what its commands do.
         named: bool,
         /// What is registered of it: each pattern after its level, as it is registered.
@@ -653,10 +655,19 @@ pub enum Blame {
         /// Why that does not make the command read, where something is registered.
         why: Option<NotRead>,
     },
+    /// The tool has no label.
+    Unlabelled {
+        /// Its name, as labels are given to it.
+        tool: String,
+        /// The server that offers it.
+        server: Option<String>,
+    },
     /// It does more than read.
     Judged {
         /// Why, as a lower-case fragment.
         because: String,
+        /// Whether it is because of what earlier calls changed, until a person says that it may run.
+        changed: bool,
     },
 }
 

@@ -69,6 +69,9 @@ pub struct Safety {
     /// The programs whose commands an agent may classify.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
+    /// Whether an agent may classify every program.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub any: bool,
     /// Programs of which what is registered counts over the table of programs and the never-read list.
     #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<String>,

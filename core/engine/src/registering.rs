@@ -157,9 +157,9 @@ pub(crate) fn list(policy: &Policy, state: &State) -> Value {
     };
     let mut all = entries(&state.project.safety, "project");
     all.extend(entries(&state.session.safety, "session"));
-    let Safety { programs, overrides, .. } = &policy.safety;
+    let Safety { programs, any, overrides, .. } = &policy.safety;
     let mut answer = json!({
-        "programs": programs, "override": overrides, "approved": state.project.safety.approved, "registered": all,
+        "any": any, "programs": programs, "override": overrides, "approved": state.project.safety.approved, "registered": all,
     });
     let text = shown(&answer);
     if let Value::Object(fields) = &mut answer {
@@ -168,20 +168,19 @@ pub(crate) fn list(policy: &Policy, state: &State) -> Value {
     answer
 }
 
-/// Tells the agent, once each time that its client starts, how to register what commands do, where a person lets it classify some.
+/// Tells the agent how to register what commands do, where a person lets it classify some: each time that its client starts,
+/// and with the first prompt after the programs became others.
 pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
-    let session = &draft.state().session;
+    let State { session, project } = draft.state();
+    let Some(programs) = policy.safety.told(&project.safety.approved).filter(|_| !is_child(session)) else { return };
     let due = match event.kind {
         EventKind::SessionStart { source, .. } => source != SessionSource::Compact,
-        EventKind::Prompt { .. } => !session.safety_told,
+        EventKind::Prompt { .. } => session.safety_programs != programs,
         _ => false,
     };
-    let programs = &policy.safety.programs;
-    if !due || !policy.safety.tells() || is_child(session) {
-        return;
+    if due {
+        draft.change(Change::SafetyTold { text: instruction(&programs), programs });
     }
-    let names: Vec<String> = programs.iter().map(|name| format!("`{name}`")).collect();
-    draft.change(Change::SafetyTold { text: instruction(&names.join(", ")) });
 }
 
 fn instruction(names: &str) -> String {

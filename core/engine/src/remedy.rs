@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::analysis::{Access, Invocation, SimpleCommand, Verdict, Word};
+use crate::analysis::{Access, CHANGED_BEFORE, Invocation, NOT_HEARD_OF, SimpleCommand, Verdict};
 use crate::artifact::Artifact;
 use crate::classifier::Classifier;
 use crate::decide::{Done, Line};
@@ -23,6 +23,7 @@ use crate::phrase;
 use crate::policy::{DenialText, Phase, Skill, Unlisted};
 use crate::rendering::uncounted as why_uncounted;
 use crate::run_verdict::RunVerdict;
+use crate::safety;
 use crate::slash_command;
 use crate::state::{Run, Uncounted, Why};
 use crate::steps::Steps;
@@ -75,13 +76,13 @@ pub(crate) fn violation(world: &mut World<'_>, context: &Context<'_>, verdict: &
     };
     let mut kind = kind(run, verdict, subject.as_deref().unwrap_or(tool), blocking.as_ref().map(|found| found.phase));
     let blame = blamed.and_then(|command| blame(context, command)).or_else(|| unheard(context, verdict, &kind));
-    let blame = blame.or_else(|| judged(run, verdict, &kind));
+    let blame = blame.or_else(|| judged(run, verdict, &kind)).or_else(|| unlabelled(context, verdict, &kind));
     // Which line may mean what the command does says nothing then.
     if let DenialKind::Unlisted { may, .. } = &mut kind {
         let alone = match blame.as_deref() {
             Some(Blame::Unheard { .. } | Blame::Judged { .. }) => true,
             Some(Blame::Registered { .. }) => may.as_ref().is_some_and(NamedLine::is_about_no_name),
-            None => false,
+            Some(Blame::Unlabelled { .. }) | None => false,
         };
         *may = may.take().filter(|_| !alone);
     }
@@ -116,17 +117,23 @@ fn blame(context: &Context<'_>, command: &SimpleCommand) -> Option<Box<Blame>> {
     Some(Box::new(Blame::Registered { registered, readers }))
 }
 
-/// The program of which nothing is known, where a phase permits what only reads.
+/// The program of which nothing is known, by itself or behind a runner, where a phase permits what only reads.
 fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
     let reads = matches!(kind, DenialKind::Unlisted { read_only: true, denied: false, .. });
     let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
-    let command = commands.iter().find(|command| command.unheard).filter(|_| reads && !verdict.skill.compat)?;
-    let Word::Known(program) = command.words.first()? else { return None };
-    let program = phrase::shortened(program);
+    let unheard = |command: &&SimpleCommand| command.unheard || is_because(command, NOT_HEARD_OF);
+    let command = commands.iter().find(unheard).filter(|_| reads && !verdict.skill.compat)?;
+    let program = phrase::shortened(safety::program(&command.words)?);
     let classifier = Classifier::of(context.state, &context.policy.safety);
     let (named, registered) = (classifier.is_named(&program), classifier.registered(&program));
     let why = classifier.not_read(&command.words);
-    Some(Box::new(Blame::Unheard { program, named, registered, why }))
+    let start = phrase::shortened(&safety::start(&command.words));
+    Some(Box::new(Blame::Unheard { program, start, named, registered, why }))
+}
+
+/// Whether why a command does more than read ends so.
+fn is_because(command: &SimpleCommand, end: &str) -> bool {
+    command.because.as_deref().is_some_and(|because| because.ends_with(end))
 }
 
 /// Why the command does more than read, where a phase permits what only reads. Of one that may write what a line of the
@@ -145,8 +152,21 @@ fn judged(run: &Run, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<
     }
     // That it is not known to only read, the denial says anyway.
     let because = command.because.as_deref().filter(|because| !because.ends_with(NOT_KNOWN));
-    let because = if command.network && may_write { Some(TALKS) } else { because }?;
-    Some(Box::new(Blame::Judged { because: phrase::cut(because, MAX_BECAUSE_CHARS) }))
+    let changed = is_because(command, CHANGED_BEFORE);
+    let because = if command.network && may_write && !changed { Some(TALKS) } else { because }?;
+    Some(Box::new(Blame::Judged { because: phrase::cut(because, MAX_BECAUSE_CHARS), changed }))
+}
+
+/// The tool that nobody has labelled, where a phase permits what only reads.
+fn unlabelled(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
+    let reads = matches!(kind, DenialKind::Unlisted { read_only: true, denied: false, changes: false, .. });
+    let call = verdict.call.decided(&verdict.ruling);
+    let plain =
+        call.analysis.commands.is_empty() && call.analysis.invokes.is_none() && verdict.call.labels().is_empty();
+    let Tool { name, native, server, .. } = &context.call.tool;
+    let (tool, server) = (native.as_ref().unwrap_or(name).clone(), server.clone());
+    // The end of a turn is no call.
+    (reads && plain && !verdict.skill.compat && !name.is_empty()).then(|| Box::new(Blame::Unlabelled { tool, server }))
 }
 
 /// The denial of a call in a run that stands still, or that another session works on.

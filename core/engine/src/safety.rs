@@ -15,7 +15,7 @@ use crate::cause::By;
 
 pub use lists::{is_never_read, is_runner, runners};
 pub use pattern::{CommandWords, PatternFault, SafetyPattern};
-pub(crate) use pattern::{arguments, program};
+pub(crate) use pattern::{arguments, program, start};
 pub use verb::changes;
 pub(crate) use verb::changing;
 
@@ -167,7 +167,14 @@ pub fn shown(result: &Value) -> String {
     let mut named = list(result, "programs");
     named.extend(list(result, "override"));
     named.extend(list(result, "approved"));
-    let named = if named.is_empty() { "none".to_string() } else { named.join(", ") };
+    let any = result.get("any") == Some(&Value::Bool(true));
+    let named = if any {
+        "any program".to_string()
+    } else if named.is_empty() {
+        "none".to_string()
+    } else {
+        named.join(", ")
+    };
     let mut text = alloc::format!("phasegate: agents may classify: {named}");
     for entry in result.get("registered").and_then(Value::as_array).into_iter().flatten() {
         let of = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();

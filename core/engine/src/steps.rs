@@ -61,7 +61,9 @@ pub struct StepsLeft {
     pub waiting: Vec<(String, Vec<String>)>,
     /// The steps whose call has not ended.
     pub begun: Vec<String>,
-    /// The steps whose call failed, or of which nobody knows how it ended.
+    /// The steps whose call ran, and nobody saw how it ended.
+    pub ran: Vec<String>,
+    /// The steps whose call failed.
     pub failed: Vec<String>,
 }
 
@@ -111,7 +113,9 @@ pub enum StepState {
     Begun,
     /// Its call succeeded.
     Done,
-    /// Its call failed, or nobody knows how it ended.
+    /// Its call ran, and nobody saw how it ended.
+    Ran,
+    /// Its call failed, or was interrupted.
     Failed,
 }
 
@@ -147,7 +151,8 @@ impl StepState {
             CallOutcome::Refused => Self::Open,
             CallOutcome::Launched => Self::Begun,
             // What was interrupted may have run.
-            CallOutcome::Failed | CallOutcome::Unknown | CallOutcome::Cancelled => Self::Failed,
+            CallOutcome::Failed | CallOutcome::Cancelled => Self::Failed,
+            CallOutcome::Unknown => Self::Ran,
         }
     }
 }
@@ -232,11 +237,12 @@ impl Steps {
         !self.each.is_empty() && self.each.iter().all(|step| !step.lines.is_empty() && step.state == StepState::Done)
     }
 
-    /// Whether there are calls in it, and each of them succeeded: what is left is prose.
+    /// Whether there are calls in it, and each of them ran, none of which is known to have failed: what is left is a person's to
+    /// see.
     #[must_use]
     pub fn calls_are_done(&self) -> bool {
         let mut calls = self.each.iter().filter(|step| !step.lines.is_empty()).peekable();
-        calls.peek().is_some() && calls.all(|step| step.state == StepState::Done)
+        calls.peek().is_some() && calls.all(|step| matches!(step.state, StepState::Done | StepState::Ran))
     }
 
     /// What is left of the plan.
@@ -255,6 +261,7 @@ impl Steps {
                     }
                 }
                 StepState::Begun => left.begun.push(id),
+                StepState::Ran => left.ran.push(id),
                 StepState::Failed => left.failed.push(id),
                 StepState::Done => {}
             }
@@ -295,6 +302,17 @@ mod tests {
         assert!(read(&files, &json!({"plans/a.json": "no JSON"})).unwrap_err().contains("no JSON"));
         assert!(read(&files, &json!({})).unwrap_err().contains("lists no steps"));
         assert!(read(&Map::new(), &other).unwrap_err().contains("no plan"));
+    }
+
+    #[test]
+    fn a_call_of_which_nobody_saw_the_end_uses_its_step_and_fails_no_plan() {
+        let steps = json!([{"id": "1", "text": "t"}, {"id": "2", "text": "t", "after": ["1"]}]);
+        let mut steps = read_of(&steps).unwrap_or_else(|fault| panic!("{fault}"));
+        steps.each.iter_mut().for_each(|step| step.state = StepState::after(CallOutcome::Unknown));
+        assert!(!steps.have_failed() && !steps.are_done() && steps.ready().next().is_none());
+        assert_eq!(steps.waits_for(&steps.each[1]).collect::<Vec<_>>(), ["1"]);
+        steps.each.iter_mut().for_each(|step| step.state = StepState::after(CallOutcome::Failed));
+        assert!(steps.have_failed());
     }
 
     #[test]

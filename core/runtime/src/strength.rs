@@ -85,13 +85,14 @@ impl Strength {
     pub fn of(ready: &Ready, servers: Option<BTreeMap<String, String>>) -> Self {
         let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
         let safety = &ready.policy.safety;
+        let any = safety.any.then(|| "any".to_owned());
         Self {
             mode: ready.strictest(),
             skills: ready.policy.skills.iter().map(|skill| (skill.name.clone(), SkillStrength::of(skill))).collect(),
             programs: ready.settings.programs.iter().map(|(name, rule)| (name.clone(), digest(rule))).collect(),
             distrust_repository: ready.settings.distrust_repository,
             approves_reads: ready.policy.approve == Approve::Reads,
-            classified: safety.programs.iter().chain(&safety.overrides).cloned().collect(),
+            classified: safety.programs.iter().chain(&safety.overrides).cloned().chain(any).collect(),
             servers,
         }
     }

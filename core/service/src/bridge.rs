@@ -137,11 +137,11 @@ impl Bridge {
     }
 }
 
-/// Whether the project's agents are told to register what commands do: a plugin whose client asks for its tools once, when
-/// it starts, has to know it then.
+/// Whether the project's agents may ever be told to register what commands do: a plugin whose client asks for its tools once,
+/// when it starts, has to offer the tool for what a person approves later.
 fn registers(runtime: &Runtime, project: &Project) -> bool {
     match runtime.current(project) {
-        Ok(Current::Ready(ready)) => ready.policy.safety.tells(),
+        Ok(Current::Ready(ready)) => !ready.policy.safety.silent,
         Ok(Current::Unguarded | Current::Invalid { .. }) | Err(_) => false,
     }
 }

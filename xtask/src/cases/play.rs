@@ -9,6 +9,7 @@ use super::lock;
 use super::outcome::Outcome;
 use super::phases;
 use super::planner;
+use super::plans;
 use super::player::Player;
 use super::protocols;
 use super::registry;
@@ -20,7 +21,10 @@ pub(crate) fn play(path: &Path, file: &str, case: &Case) -> Result<Outcome> {
         Some("001") => planner::play(&Player::new("planned-feature", planner::form(case))?, case),
         Some("003") => protocols::play(case),
         Some("004") => lock::play(case),
-        Some("002") => registry::play(case),
+        Some("002") => match case.calls.first().filter(|call| call.tool.contains('.')) {
+            Some(call) => plans::play(case, call),
+            None => registry::play(case),
+        },
         _ if file.ends_with("registry") => registry::play_line(case),
         _ => Ok(Outcome::not_supported("the program has no skill for this file yet")),
     }

@@ -10,21 +10,31 @@ use super::player::Player;
 
 /// Plan mode, as far as calls are concerned: everything reads, or is denied.
 const RESEARCH: &str = include_str!("../../cases/research.yaml");
-/// What is about the plans themselves.
-const PLANS: &str = "plans and their settings are cases of the plan skill";
+/// What no call and no command asks.
+const NOTHING: &str = "nothing is called";
+/// Programs that run the program which their next word names.
+const RUNNERS: [&str; 4] = ["npx", "bunx", "pnpx", "uvx"];
 
 /// Plays a case of the original.
 pub(super) fn play(case: &Case) -> Result<Outcome> {
     let check = case.setup.get("check").and_then(Value::as_str);
     match (check, case.calls.first()) {
-        (Some("dangerous_redirect"), Some(call)) => {
-            let denied = deny(&Session::of(case, Vec::new()).answers(&[line(call)])?);
-            Ok(Outcome::of(at(&case.expect, "/dangerous"), &denied))
-        }
+        (Some("dangerous_redirect"), Some(call)) => redirect(case, call),
         (Some("glob"), Some(call)) => glob(case, call),
-        (None, Some(call)) if is_known(&call.tool) => decisions(case),
-        _ => Ok(Outcome::not_supported(PLANS)),
+        (None, Some(_)) => decisions(case),
+        _ => Ok(Outcome::not_supported(NOTHING)),
     }
+}
+
+/// Whether it is the redirection that a line is denied for: behind a program that reads it is denied, too.
+fn redirect(case: &Case, call: &Call) -> Result<Outcome> {
+    let session = Session::of(case, Vec::new());
+    let command = call.text("command").unwrap_or_default();
+    let program =
+        command.split('>').next().unwrap_or_default().trim_end_matches(|c: char| c.is_ascii_digit() || c == '&');
+    let alone = format!("echo x {}", command.get(program.len()..).unwrap_or_default());
+    let denied = deny(&session.answers(&[line(call)])?) && deny(&session.answers(&[shell(&alone)])?);
+    Ok(Outcome::of(at(&case.expect, "/dangerous"), &denied))
 }
 
 /// Plays a line of the corpus: READ may run, WRITE must not, and with `none` the table of programs decides.
@@ -63,10 +73,6 @@ fn glob(case: &Case, call: &Call) -> Result<Outcome> {
     Ok(Outcome::of(at(&case.expect, "/matches"), &reason.contains("registered as WRITE")))
 }
 
-fn is_known(tool: &str) -> bool {
-    matches!(tool, "bash" | "write" | "resolve" | "plan_skill_safety" | "plan_mode")
-}
-
 /// What comes of every call, beside what is to come of it.
 fn decisions(case: &Case) -> Result<Outcome> {
     let entries = at(&case.setup, "/registry").as_array().cloned().unwrap_or_default();
@@ -87,7 +93,9 @@ fn decisions(case: &Case) -> Result<Outcome> {
     });
     let (mut expected, mut got) = (Vec::new(), Vec::new());
     for (wanted, answer) in wanted.iter().zip(&answers) {
-        let decision = if deny(std::slice::from_ref(answer)) { "deny" } else { "allow" };
+        // Plan mode that is on already stays on.
+        let stays = at(answer, "/code") == "skill-active";
+        let decision = if deny(std::slice::from_ref(answer)) && !stays { "deny" } else { "allow" };
         let original = at(wanted, "/decision").as_str().unwrap_or_default();
         let word = truth.unwrap_or(original);
         expected.push(if word == "either" { decision } else { word });
@@ -96,15 +104,17 @@ fn decisions(case: &Case) -> Result<Outcome> {
     Ok(Outcome::of(&expected.join(", "), &got.join(", ")))
 }
 
-/// What registrations answer, what they make of commands, and what is registered then.
+/// How many patterns registrations accept, what they make of commands, and what is registered then. What is refused as a whole
+/// accepts none, and leaves nothing.
 fn registrations(case: &Case, wanted: &Value, session: &Session, answers: &[Value]) -> Result<Outcome> {
+    let count = |answer: &Value, key: &str| at(answer, key).as_u64().unwrap_or_default();
+    let accepted = wanted.as_array().into_iter().flatten().map(|one| count(one, "/accepted")).collect::<Vec<_>>();
     let mut got = Vec::new();
     let mut levels = Vec::new();
     let wanted_levels = at(&case.expect, "/levels").as_array().cloned().unwrap_or_default();
     for (call, answer) in case.calls.iter().zip(answers) {
         if call.tool == "plan_skill_safety" {
-            let of = |key: &str| at(answer, &format!("/result/{key}")).clone();
-            got.push(json!({"accepted": of("accepted"), "rejected": of("rejected"), "text": of("text")}));
+            got.push(count(answer, "/result/accepted"));
             continue;
         }
         let denied = deny(std::slice::from_ref(answer));
@@ -125,8 +135,10 @@ fn registrations(case: &Case, wanted: &Value, session: &Session, answers: &[Valu
             json!({"tool": at(entry, "/tool"), "patterns": patterns, "default": default})
         })
         .collect();
-    let wanted = json!({"registrations": wanted, "levels": at(&case.expect, "/levels"), "registry": at(&case.expect, "/registry")});
-    Ok(Outcome::of(&wanted, &json!({"registrations": got, "levels": levels, "registry": registry})))
+    let entries = at(&case.expect, "/registry").as_array().cloned().unwrap_or_default();
+    let left: Vec<Value> = entries.into_iter().filter(|entry| count(entry, "/patterns") > 0).collect();
+    let wanted = json!({"accepted": accepted, "levels": wanted_levels, "registry": left});
+    Ok(Outcome::of(&wanted, &json!({"accepted": got, "levels": levels, "registry": registry})))
 }
 
 /// A session in plan mode, unless the case says otherwise.
@@ -146,10 +158,11 @@ impl Session {
     fn of(case: &Case, registered: Vec<Value>) -> Self {
         let of_calls = case.calls.iter().filter(|call| call.tool == "plan_skill_safety").map(line);
         let all: Vec<Value> = registered.iter().cloned().chain(of_calls).collect();
-        let mut programs: Vec<&str> = all.iter().filter_map(|line| at(line, "/args/tool").as_str()).collect();
+        let tools = all.iter().filter_map(|line| at(line, "/args/tool").as_str());
+        let mut programs: Vec<&str> = tools.filter_map(bare_name).collect();
         programs.dedup();
         let plan_mode = at(&case.setup, "/plan_mode").as_bool().unwrap_or(true);
-        let text = format!("mode: block\nsafety: {{programs: {}, prompt: false}}\n", json!(programs));
+        let text = format!("mode: block\nsafety: {{programs: {}, prompt: false, compat: true}}\n", json!(programs));
         Self { settings: Settings { text, plan_mode }, registered }
     }
 
@@ -187,23 +200,48 @@ fn register(tool: &str, commands: &Value, default: &Value) -> Value {
 /// A call of the original's platform, as a line. Leaving plan mode is what the agent asks for.
 fn line(call: &Call) -> Value {
     match call.tool.as_str() {
-        "write" => json!({"event": "tool_call", "tool": "Write", "input": {"file_path": call.text("path")}}),
+        "bash" | "resolve" => {
+            json!({"event": "tool_call", "tool": "Bash", "input": {"command": call.args.get("command")}})
+        }
         "plan_skill_safety" => {
             let tool = call.text("tool").unwrap_or_default();
             register(tool, at(&call.args, "/commands_ordered"), at(&call.args, "/default"))
         }
         "plan_mode" if call.args.get("enable") == Some(&Value::Bool(true)) => activate(),
         "plan_mode" => json!({"event": "command", "by": "agent", "name": "deactivate_skill", "args": {}}),
-        _ => json!({"event": "tool_call", "tool": "Bash", "input": {"command": call.text("command")}}),
+        tool => {
+            let known = TOOLS.iter().find(|(own, _)| *own == tool).map_or(tool, |(_, name)| name);
+            json!({"event": "tool_call", "tool": known, "input": {"file_path": call.text("path"), "pattern": call.text("pattern")}})
+        }
     }
 }
+
+/// A line of the shell.
+fn shell(command: &str) -> Value {
+    json!({"event": "tool_call", "tool": "Bash", "input": {"command": command}})
+}
+
+/// The tools of the original's platform that are others', by their names. What is not here is a tool that nobody labelled.
+const TOOLS: [(&str, &str); 6] =
+    [("write", "Write"), ("edit", "Edit"), ("read", "Read"), ("grep", "Grep"), ("find", "Glob"), ("ls", "LS")];
 
 /// The program that a pattern names; nothing where it names none.
 fn program(pattern: &str) -> Option<String> {
     let mut words = pattern.split_whitespace();
     let first = words.next()?;
-    let named = if first == "npx" { words.next()? } else { first };
+    let named = if RUNNERS.contains(&first) { words.next()? } else { first };
     (!named.contains('*')).then(|| named.to_owned())
+}
+
+/// The bare name of a program that settings may name: what a tool is called, without a runner.
+fn bare_name(tool: &str) -> Option<&str> {
+    let name = match *tool.split_whitespace().collect::<Vec<_>>().as_slice() {
+        [name] => name,
+        [runner, name] if RUNNERS.contains(&runner) => name,
+        _ => return None,
+    };
+    let plain = !name.contains(|letter: char| "*'\";|&<>`$/=".contains(letter) || letter.is_control());
+    (plain && !name.starts_with('-') && !RUNNERS.contains(&name)).then_some(name)
 }
 
 /// Whether the last of some answers is a denial.
@@ -212,6 +250,6 @@ fn deny(answers: &[Value]) -> bool {
 }
 
 /// A part of a value; nothing where there is none.
-fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }

@@ -33,7 +33,8 @@ pub enum ModeSource {
 pub enum ApproveSource {
     /// None.
     Never,
-    /// A call whose every part only reads, names no path outside of the project, and talks to no other machine.
+    /// A call whose every part only reads, names no path outside of the project, and talks to no other machine, but for a
+    /// command that is registered as READ.
     Reads,
 }
 

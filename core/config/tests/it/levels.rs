@@ -74,6 +74,20 @@ fn a_hidden_skill_that_is_locked_stays_locked() {
 }
 
 #[test]
+fn a_person_lets_agents_classify_any_program_and_a_project_does_not() {
+    let any = "{safety: {programs: any}}";
+    let compiled = without_mistakes(&[settings("u", Level::User, any)]);
+    assert!(compiled.policy.safety.any && compiled.policy.safety.programs.is_empty());
+    assert_eq!(compiled.policy.safety.told(&[]).as_deref(), Some("a program"));
+    let of_project = compile(&[settings("p", Level::Project, any)]);
+    assert_eq!(
+        mistakes(&of_project),
+        [("p", Severity::Error, "config-value")],
+        "an agent can write the files of its project"
+    );
+}
+
+#[test]
 fn settings_of_all_levels_combine_strictest_wins() {
     let compiled = without_mistakes(&[
         settings(

@@ -1,5 +1,9 @@
 //! What a policy says of the registry (rules 4.6).
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
 use super::Safety;
 
 impl Safety {
@@ -9,13 +13,20 @@ impl Safety {
         *self == Self::default()
     }
 
-    /// Whether agents are told to register what commands do.
+    /// The programs whose commands an agent is told to register, in words: those that are named here, and those that a
+    /// person approved for the project. `None`: it is told of none.
     #[must_use]
-    pub fn tells(&self) -> bool {
-        !self.silent && !self.programs.is_empty()
+    pub fn told(&self, approved: &[String]) -> Option<String> {
+        if self.any && !self.silent {
+            return Some("a program".into());
+        }
+        let mut names: Vec<String> = self.programs.iter().chain(approved).map(|name| format!("`{name}`")).collect();
+        names.sort();
+        names.dedup();
+        (!self.silent && !names.is_empty()).then(|| names.join(", "))
     }
 
-    /// Whether an agent may classify a program.
+    /// Whether a program is named as one that an agent may classify.
     #[must_use]
     pub fn names(&self, program: &str) -> bool {
         self.programs.iter().any(|known| known == program) || self.overrides(program)

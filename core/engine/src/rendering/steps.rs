@@ -15,7 +15,7 @@ const MAX_STEPS_CHARS: usize = 160;
 
 /// What permits a call now, and what would permit others.
 pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
-    let StepsLeft { open, waiting, begun, failed } = left;
+    let StepsLeft { open, waiting, begun, ran, failed } = left;
     let mut sentences = Vec::new();
     if !open.is_empty() {
         let call = |calls: &str| phrase::cut(&one_line(calls), MAX_CALL_CHARS);
@@ -34,10 +34,15 @@ pub(super) fn sentences(left: &StepsLeft) -> Vec<String> {
     if !begun.is_empty() {
         sentences.push(format!("The call of {} has not ended.", names(begun)));
     }
+    if !ran.is_empty() {
+        sentences.push(format!(
+            "The call of {} ran, and nobody saw how it ended: the user looks, and ends the plan.",
+            names(ran)
+        ));
+    }
     if !failed.is_empty() {
         sentences.push(format!(
-            "The call of {} failed, or nobody saw how it ended: write the plan anew without what is done, and the user \
-             approves it.",
+            "The call of {} failed: write the plan anew without what is done, and the user approves it.",
             names(failed)
         ));
     }

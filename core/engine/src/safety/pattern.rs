@@ -208,6 +208,13 @@ pub(crate) fn program(words: &[Word]) -> Option<&str> {
     }
 }
 
+/// The words with which a command starts its program, up to its name.
+pub(crate) fn start(words: &[Word]) -> String {
+    let known = |word: &Word| if let Word::Known(text) = word { text.clone() } else { "...".to_owned() };
+    let count = words.len().saturating_sub(arguments(words).len());
+    words.iter().take(count).map(known).collect::<Vec<_>>().join(" ")
+}
+
 /// The words after the name of the program.
 pub(crate) fn arguments(words: &[Word]) -> &[Word] {
     match words {

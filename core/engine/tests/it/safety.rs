@@ -1,10 +1,15 @@
 //! Patterns of command safety, from data: what each selects, and which are refused.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use std::sync::Arc;
+
 use phasegate_core::analysis::Word;
+use phasegate_core::classifier::Classifier;
+use phasegate_core::policy::Safety;
 use phasegate_core::redacted::Fit;
-use phasegate_core::safety::{CommandWords, SafetyPattern, changes, is_never_read};
+use phasegate_core::safety::{CommandWords, Registry, SafetyPattern, changes, is_never_read};
 use serde::Deserialize;
+use serde_json::json;
 
 #[derive(Deserialize)]
 struct Row {
@@ -40,6 +45,24 @@ fn patterns_select_what_the_rows_say() {
             assert_eq!(fit, wanted, "{}: {} (careful: {careful})", row.pattern, row.command);
         }
     }
+}
+
+#[test]
+fn where_any_program_may_be_classified_a_read_of_an_agent_counts_but_for_those_that_never_read() {
+    let read = |tool: &str| {
+        let pattern = format!("{tool} * list");
+        json!({"tool": tool, "commands": [{"pattern": pattern, "level": "READ"}], "by": "agent"})
+    };
+    let registry: Registry = serde_json::from_value(json!({"entries": [read("acme"), read("rm")]})).unwrap();
+    let registry = Arc::new(registry);
+    let reads = |any: bool, line: &str| {
+        let settings = Safety { any, ..Safety::default() };
+        let words: Vec<Word> = line.split(' ').map(|word| Word::Known(word.to_owned())).collect();
+        let found = Classifier::with([Arc::default(), Arc::clone(&registry)], &settings).judge(&words);
+        found.is_some_and(|found| found.reads())
+    };
+    assert!(reads(true, "acme x list") && !reads(false, "acme x list"));
+    assert!(!reads(true, "rm x list"));
 }
 
 #[test]

@@ -14,15 +14,14 @@ pub(super) fn examine(runtime: &Runtime, project: &Project, adapter: &dyn Adapte
         return None;
     }
     let Ok(Current::Ready(ready)) = runtime.current(project) else { return None };
-    let safety = &ready.policy.safety;
-    if safety.programs.is_empty() || !safety.tells() || runtime.serves_own_tools(project) {
+    let state = runtime.project_state(project).unwrap_or_default();
+    let named = ready.policy.safety.told(&state.project.safety.approved)?;
+    if runtime.serves_own_tools(project) {
         return None;
     }
-    let names: Vec<String> = safety.programs.iter().map(|name| format!("`{name}`")).collect();
     let what = format!(
-        "`safety.programs` names {}, and no server in the client's settings offers the tool `{REGISTER}`: the agent cannot \
-         register what their commands do",
-        names.join(", ")
+        "agents may classify {named}, and no server in the client's settings offers the tool `{REGISTER}`: the agent cannot \
+         register what their commands do"
     );
     let step = "add a server `phasegate` to the client that runs `phasegate mcp serve`, or register the patterns yourself: \
                 `phasegate safety register`";

@@ -1,6 +1,6 @@
 //! What is registered of a command, as one more source of the judgement.
 
-use phasegate_core::analysis::{Registered, Verdict, Word};
+use phasegate_core::analysis::{CHANGED_BEFORE, NOT_HEARD_OF, Registered, Verdict, Word};
 use phasegate_core::safety::is_runner;
 
 use crate::field::Field;
@@ -33,7 +33,7 @@ impl Walk<'_> {
     pub(super) fn not_known(&self, name: &str, args: &[Field]) -> String {
         match self.table.classifier().not_read(&words(name, args)) {
             Some(why) => format!("`{name}` is registered, {}", why.in_words()),
-            None => format!("`{name}` is not a program that is known"),
+            None => format!("`{name}` {NOT_HEARD_OF}"),
         }
     }
 
@@ -86,7 +86,7 @@ impl Walk<'_> {
         }
         let mut finding = self.apply(name, &reads, args, span);
         if runs_other && self.trust.lost.contains(&Readers::Packages) {
-            let because = format!("what `{name}` runs was changed by earlier calls");
+            let because = format!("what `{name}` runs {CHANGED_BEFORE}");
             keep_worse(&mut finding, Finding::new(Verdict::Execute, because, span));
         }
         if finding.verdict == Verdict::Read {
@@ -97,16 +97,19 @@ impl Walk<'_> {
 
     fn by_table(&mut self, ruled: &Ruled<'_>) -> Finding {
         let Ruled { name, rule, args, span } = *ruled;
-        match rule {
-            Some(rule) => self.apply(name, rule, args, span),
-            None => Finding::new(Verdict::Unknown, format!("`{name}` is not a program that is known"), span),
+        let Some(rule) = rule else { return Finding::new(Verdict::Unknown, self.not_known(name, args), span) };
+        let mut finding = self.apply(name, rule, args, span);
+        // That it runs a program says less than which one it is.
+        if let Some(program) = args.first().and_then(Field::known).filter(|_| self.runs_other(ruled)) {
+            finding.because = format!("`{program}` {NOT_HEARD_OF}");
         }
+        finding
     }
 
     /// Whether the command runs a program that its next word names and that the table does not know.
     fn runs_other(&self, ruled: &Ruled<'_>) -> bool {
         let named = ruled.args.first().and_then(Field::known);
-        is_runner(ruled.name) && named.is_some_and(|program| !self.table.knows(program))
+        is_runner(ruled.name) && named.is_some_and(|program| !program.starts_with('-') && !self.table.knows(program))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Simple commands.
 
 use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{SimpleCommand, Verdict};
+use phasegate_core::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
 use crate::check::other_folder;
@@ -199,7 +199,7 @@ impl Walk<'_> {
 
     fn unless_lost(&self, bare: &str, mut worst: Finding, span: Span) -> Finding {
         if self.is_lost(bare) {
-            let because = format!("what `{bare}` runs was changed by earlier calls");
+            let because = format!("what `{bare}` runs {CHANGED_BEFORE}");
             keep_worse(&mut worst, Finding::new(Verdict::Execute, because, span));
         }
         worst

@@ -258,6 +258,7 @@ pub(crate) fn word(state: StepState) -> &'static str {
         StepState::Open => "open",
         StepState::Begun => "begun",
         StepState::Done => "done",
+        StepState::Ran => "ran",
         StepState::Failed => "failed",
     }
 }
