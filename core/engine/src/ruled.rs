@@ -68,7 +68,12 @@ impl Ruled {
     #[must_use]
     pub fn reason(&self) -> DenialReason {
         let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
-        let why = || [self.why(rule), self.of_part()].concat();
+        // Where nothing is to be added, the reason stands as the rule has it.
+        let plain = rule.truth == Truth::Yes && self.because.is_none() && self.part.is_none();
+        let why = || match plain && !rule.reason.is_empty() {
+            true => rule.reason.clone(),
+            false => [self.why(rule), self.of_part()].concat(),
+        };
         match &rule.kind {
             None => DenialReason::rule_rejected(&rule.name, why()),
             Some(RuleKind::Rule(name)) => DenialReason::rule_rejected(name, why()),
