@@ -4,6 +4,7 @@ mod case;
 mod outcome;
 mod player;
 mod phases;
+mod transcript;
 mod tasks;
 mod planner;
 mod run;

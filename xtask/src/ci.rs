@@ -10,7 +10,7 @@ use owo_colors::OwoColorize;
 
 use crate::passed::{self, Passed};
 use crate::slow::SLOW;
-use crate::{cases, conformance, lab, seed_table, skips, tidy};
+use crate::{cases, conformance, demands, lab, skips, tidy};
 use xtask::failure::{Failure, Result};
 use xtask::process::{InMemory, cargo, lint_builds, run as run_command};
 
@@ -43,7 +43,7 @@ const STEPS: &[Step] = &[
     Step { name: "tests", run: || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"])) },
     Step { name: "skipped tests", run: skips::run },
     Step { name: "conformance", run: || conformance::run(&conformance::Args::default()) },
-    Step { name: "seeds", run: || seed_table::run(&seed_table::Args::default()) },
+    Step { name: "seeds", run: || demands::run(&demands::Args::default()) },
     Step { name: "cases", run: || cases::run(&cases::Args::kept()) },
 ];
 

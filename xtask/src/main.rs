@@ -8,7 +8,7 @@ mod mutants;
 mod conformance;
 mod demo;
 mod cases;
-mod seed_table;
+mod demands;
 mod bless;
 mod slow;
 mod passed;
@@ -43,7 +43,7 @@ enum Task {
     /// Play acceptance cases through the program, and say which agree.
     Cases(cases::Args),
     /// List the demands of the seed documents, each with what proves it.
-    Seeds(seed_table::Args),
+    Seeds(demands::Args),
     /// Play recorded sessions through the real binary and show what was allowed, warned and blocked, and why.
     Demo(demo::Args),
     /// Change the decision table in eleven ways, one at a time; its test must notice each.
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         Task::Tidy(args) => tidy::run(&args),
         Task::Conformance(args) => conformance::run(&args),
         Task::Cases(args) => cases::run(&args),
-        Task::Seeds(args) => seed_table::run(&args),
+        Task::Seeds(args) => demands::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Mutants => mutants::run(),
         Task::Stress(args) => lab::run("stress", &args),

@@ -206,21 +206,6 @@ impl<'a> SkillCall<'a> {
         self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index))
     }
 
-    /// The first phase that lists the call or a part of it, whether a way leads there or not.
-    pub(crate) fn first_listed(&self) -> Option<&'a Phase> {
-        let parts = || self.parts.iter().chain([&self.whole]);
-        let lists = |phase: &&Phase| phase.enters().any(|line| parts().any(|part| part.one(line, Use::Permit)));
-        self.skill.phases.iter().find(lists)
-    }
-
-    /// The first phase that consists of runs and lists the call at the gate of its waves.
-    pub(crate) fn listed_at_gate(&self) -> Option<&'a Phase> {
-        let parts = || self.parts.iter().chain([&self.whole]);
-        let lists =
-            |phase: &&Phase| phase.lines(true).iter().any(|line| parts().any(|part| part.one(line, Use::Permit)));
-        self.skill.phases.iter().filter(|phase| phase.run.is_some()).find(lists)
-    }
-
     /// Judges the call of a session that may only read in the run. To start what the run lists is to work on it.
     pub(crate) fn judge_reading(&self, run: &Run) -> Ruling {
         let phase = self.skill.phase_index(&run.phase).and_then(|index| self.skill.phases.get(index));

@@ -2,6 +2,8 @@
 
 mod answers;
 mod confine;
+mod optional;
+mod product;
 mod safety;
 
 use alloc::boxed::Box;
@@ -24,6 +26,7 @@ use crate::object::Selector;
 use crate::plan::PlanFile;
 pub use crate::policy::answers::{Approve, ChangedTools};
 pub use crate::policy::confine::Confine;
+pub use crate::policy::optional::Optional;
 use crate::rules::Rules;
 pub use crate::scope::Scope;
 use crate::steps::StepsFile;
@@ -289,25 +292,6 @@ impl Skill {
         phase.produces.iter().filter_map(|at| self.artifacts.get(*at))
     }
 
-    /// The artifact that a phase makes: the first that it produces. Where no phase produces anything, it is the first that a
-    /// later phase requires and neither this one nor one before it.
-    #[must_use]
-    pub fn made_in<'p>(&'p self, phase: &'p Phase) -> Option<&'p Artifact> {
-        if self.artifacts.iter().any(Artifact::is_produced) {
-            return self.produced_in(phase).next();
-        }
-        let here = self.phase_index(&phase.name)?;
-        let required = |artifact: &Artifact| {
-            let asks = |one: &Phase| one.requires.as_ref().is_some_and(|wanted| wanted.asks_for(&artifact.name));
-            self.phases.iter().position(asks)
-        };
-        let later = self.artifacts.iter().filter_map(|one| Some((required(one)?, one)));
-        let (at, artifact) = later.filter(|(at, _)| *at > here).min_by_key(|(at, _)| *at)?;
-        // A phase in between that is passed over makes nothing.
-        let between = self.phases.get(here.saturating_add(1)..at).unwrap_or_default();
-        between.iter().all(|one| one.optional.is_possible()).then_some(artifact)
-    }
-
     /// The calls that write an artifact of other phases: no line of this phase lists them.
     pub fn reserved_in<'p>(&'p self, phase: &'p Phase) -> impl Iterator<Item = &'p Matcher> {
         let others = self.artifacts.iter().enumerate().filter(|(at, _)| !phase.produces.contains(at));
@@ -533,28 +517,6 @@ impl Phase {
         let backs = self.back.iter().filter_map(|back| back.when.as_ref());
         let asked = self.line_conditions().chain(&self.requires).chain(&self.done_when).chain(&self.failed_when);
         asked.chain(optional).chain(edges).chain(backs)
-    }
-}
-
-/// Whether a phase may be skipped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Optional {
-    /// No agent may; a person may say so.
-    No,
-    /// Nobody may, not even a person.
-    Never,
-    /// It may.
-    Yes,
-    /// It may while this holds.
-    When(Box<Condition>),
-}
-
-impl Optional {
-    /// Whether an agent may skip the phase, now or under a condition.
-    #[must_use]
-    pub fn is_possible(&self) -> bool {
-        matches!(self, Self::Yes | Self::When(_))
     }
 }
 

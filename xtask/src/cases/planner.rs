@@ -8,6 +8,7 @@ use super::case::{Call, Case};
 use super::outcome::Outcome;
 use super::player::Player;
 use super::tasks;
+use super::transcript::{AGENT, allowed, at, last, skill, state, write};
 
 /// The phases of the original.
 const PHASES: &str = include_str!("../../cases/planner.toml");
@@ -39,8 +40,6 @@ fn phases() -> Result<Vec<Phase>> {
 const TASKS: &str = "a function of the original's code: no call of an agent asks this, and no text shows it";
 /// Why what happens at once is not played.
 const AT_ONCE: &str = "cli/tests/it/stress.rs plays events at once";
-/// A subagent that does tasks.
-pub(super) const AGENT: &str = "code-implementer-agent";
 const TEXT: &str = "the guard sees files and calls themselves, and reads no text about them";
 
 /// What the agent says. Only the compat form takes its word.
@@ -112,11 +111,6 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
     }
 }
 
-/// The line that imports a state.
-pub(super) fn state(graph: &Value) -> Value {
-    json!({"event": "state", "format": "active_task_graph", "value": graph})
-}
-
 /// The line that imports a state; in `execute` it has a task, as no other has come there.
 fn with_task(graph: &Value) -> Value {
     let mut graph = graph.clone();
@@ -169,28 +163,6 @@ fn line(call: &Call) -> Option<Value> {
         _ => return None,
     };
     Some(json!({"event": "tool_call", "tool": tool, "input": input}))
-}
-
-/// A part of a value; nothing where there is none.
-pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
-    value.pointer(pointer).unwrap_or(&Value::Null)
-}
-
-pub(super) fn skill(name: &str) -> Value {
-    json!({"event": "tool_call", "tool": "Skill", "input": {"skill": name}})
-}
-
-pub(super) fn write(path: &str) -> Value {
-    json!({"event": "tool_call", "tool": "Write", "input": {"file_path": path, "content": "a text"}})
-}
-
-/// What the last line is answered.
-pub(super) fn last(player: &Player, lines: &[Value]) -> Result<Value> {
-    Ok(player.answers(lines)?.pop().unwrap_or_default())
-}
-
-pub(super) fn allowed(answer: &Value) -> bool {
-    at(answer, "/decision") == "allow"
 }
 
 /// The phase of the feature, whichever run judged the call.

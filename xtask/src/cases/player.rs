@@ -4,10 +4,27 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use xtask::failure::{Failure, Result};
 use xtask::process::{program, scratch};
+
+/// What cases say of a client.
+#[derive(Deserialize)]
+pub(super) struct Client {
+    /// The id of its platform.
+    platform: String,
+    /// Where the review of the task `T1` lies.
+    pub(super) review: String,
+}
+
+impl Client {
+    pub(super) fn read() -> Result<Self> {
+        toml::from_str(include_str!("../../cases/client.toml"))
+            .map_err(|error| Failure::new(format!("client.toml: {error}")))
+    }
+}
 
 /// A project with a shipped skill, in which transcripts are played. It goes when this does.
 pub(crate) struct Player {
@@ -81,8 +98,9 @@ impl Player {
                 "tool_response": {"stdout": printed, "stderr": "", "interrupted": false, "isImage": false},
             })
         };
+        let platform = Client::read()?.platform;
         for event in ["PreToolUse", "PostToolUse"] {
-            self.said(&["hook", "claude-code"], &frame(event).to_string())?;
+            self.said(&["hook", &platform], &frame(event).to_string())?;
         }
         Ok(())
     }

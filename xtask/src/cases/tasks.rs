@@ -5,11 +5,8 @@ use xtask::failure::Result;
 
 use super::case::{Call, Case};
 use super::outcome::Outcome;
-use super::planner::{AGENT, allowed, at, last, skill, state, write};
-use super::player::Player;
-
-/// Where the review of the task of these cases lies.
-const REVIEW: &str = ".opencode/reviews/T1.md";
+use super::player::{Client, Player};
+use super::transcript::{AGENT, allowed, at, last, skill, state, write};
 
 /// A result of the call before.
 fn ended(id: &str) -> Value {
@@ -72,13 +69,14 @@ pub(super) fn gate(player: &Player, case: &Case) -> Result<Outcome> {
 
 /// Where a task stands after a review of this text: back in the work, finished, or still in the review.
 fn reviewed(player: &Player, text: &str) -> Result<&'static str> {
+    let review = Client::read()?.review;
     let graph = json!({"current_phase": "execute", "tasks": [{"id": "T1", "wave": 1}]});
     let mut lines = vec![state(&graph)];
     lines.extend(done("r1", write("src/code.rs")));
     lines.extend(tests("r2"));
     lines.extend(done("r3", skill("review-skill")));
-    lines.push(named("r4", write(REVIEW)));
-    lines.push(json!({"event": "file", "path": REVIEW, "content": text}));
+    lines.push(named("r4", write(&review)));
+    lines.push(json!({"event": "file", "path": review, "content": text}));
     lines.push(ended("r4"));
     let answer = last(player, &lines)?;
     Ok(match at(&answer, "/branches/T1").as_str() {

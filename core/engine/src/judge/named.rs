@@ -1,4 +1,4 @@
-//! The lines of a policy that a denial names.
+//! The lines of a policy that a denial names, and the phases that they belong to.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -11,6 +11,24 @@ use crate::doubt::NamedLine;
 use crate::graph::Transition;
 use crate::matcher::{Matcher, ToolPattern, Use};
 use crate::policy::{DenialText, Phase};
+
+impl<'a> SkillCall<'a> {
+    /// The first phase that lists the call or a part of it, whether a way leads there or not.
+    pub(crate) fn first_listed(&self) -> Option<&'a Phase> {
+        self.skill.phases.iter().find(|phase| self.is_one_of(phase.enters()))
+    }
+
+    /// The first phase that consists of runs and lists the call at the gate of its waves.
+    pub(crate) fn listed_at_gate(&self) -> Option<&'a Phase> {
+        let of_runs = self.skill.phases.iter().filter(|phase| phase.run.is_some());
+        of_runs.into_iter().find(|phase| self.is_one_of(phase.lines(true).iter()))
+    }
+
+    /// Whether one of the lines lists the call or a part of it.
+    fn is_one_of<'l>(&self, mut lines: impl Iterator<Item = &'l Matcher>) -> bool {
+        lines.any(|line| self.parts.iter().chain([&self.whole]).any(|part| part.one(line, Use::Permit)))
+    }
+}
 
 impl SkillCall<'_> {
     /// What the policy says of the call where a line of `unlisted` denies it.

@@ -28,15 +28,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::StateNotImported { why } => format!("the state is not imported: {why}"),
         Invalid::ActionUnknown { command, action, known } => unknown_action(command, action, known),
         Invalid::ScopeUnknown => "a skill is in force for a `session` or for the `project`".to_string(),
-        Invalid::NotInForce { skill, in_force } => {
-            let skill = skill.as_ref().map_or_else(|| "no skill".to_string(), |skill| format!("skill \"{skill}\""));
-            let known = in_force.join(", ");
-            if skill == "no skill" && !known.is_empty() {
-                format!("several skills are in force; name one of [{known}]")
-            } else {
-                format!("{skill} is not in force; skills in force: [{known}]")
-            }
-        }
+        Invalid::NotInForce { skill, in_force } => not_in_force(skill.as_deref(), &in_force.join(", ")),
         Invalid::NoPhaseFollows => "no phase follows the current one".to_string(),
         Invalid::RunNotLive { run, live } => format!("no run `{run}` is live; live runs: [{}]", live.join(", ")),
         Invalid::NoRunHasPhase { phase } => no_phase(phase),
@@ -48,12 +40,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::NeverSkipped { skill, phases } => {
             format!("nobody skips {} in the skill \"{skill}\"", phrase::listed(phases))
         }
-        Invalid::WouldSkip { to, phases } => {
-            format!(
-                "to go on to `{to}` would skip {}: say `phasegate advance {to} --yes` if it may",
-                phrase::listed(phases)
-            )
-        }
+        Invalid::WouldSkip { to, phases } => would_skip(to, phases),
         Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
         Invalid::NoElement { id, known } => no_element(id, known),
         Invalid::ElementFinished { id } => format!("`{id}` has finished already"),
@@ -75,6 +62,22 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::NoToolChanged { name } => format!("no tool `{name}` has changed"),
         Invalid::Merged { prompt, now } => format!("`{prompt}` is no command any more; write `/phasegate {now}`"),
         Invalid::NoCommand { prompt, forms } => format!("`{prompt}` is no command; write {forms}, and nothing else"),
+    }
+}
+
+fn never_skipped(skill: &str, phases: &[String]) -> String {
+    format!("nobody skips {} in the skill \"{skill}\"", phrase::listed(phases))
+}
+
+fn would_skip(to: &str, phases: &[String]) -> String {
+    format!("to go on to `{to}` would skip {}: say `phasegate advance {to} --yes` if it may", phrase::listed(phases))
+}
+
+fn not_in_force(skill: Option<&str>, known: &str) -> String {
+    match skill {
+        None if !known.is_empty() => format!("several skills are in force; name one of [{known}]"),
+        None => "no skill is in force".to_string(),
+        Some(skill) => format!("skill \"{skill}\" is not in force; skills in force: [{known}]"),
     }
 }
 
