@@ -121,12 +121,9 @@ pub struct Session {
     /// What is kept of the session's calls for facts of rules.
     #[serde(skip_serializing_if = "KeptFacts::is_empty")]
     pub facts: KeptFacts,
-    /// What earlier versions kept of the next field.
+    /// What earlier versions kept of what the agent was told to register.
     #[serde(rename = "safety_told", skip_serializing)]
     pub older_safety_told: Older,
-    /// The programs whose commands the agent was told to register, in words.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub safety_programs: String,
 }
 
 /// How often the agent was kept from ending its turn.
