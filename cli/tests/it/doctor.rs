@@ -132,7 +132,7 @@ fn programs_that_no_tool_can_register_patterns_for_are_told() {
     assert!(!says_so(&world), "where the agent is told of no tool, none is missing");
     world.write(".phasegate/config.yaml", "mode: block\n");
     assert!(!says_so(&world));
-    world.person(&["safety", "approve", "acme"]);
+    world.run(&["safety", "approve", "acme"], 0);
     assert!(says_so(&world), "what a person approved counts as what the settings name");
 }
 

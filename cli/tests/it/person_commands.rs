@@ -291,8 +291,9 @@ fn a_read_that_a_person_answers_for_is_approved_where_reads_are() {
     std::fs::write(user.join("config.yaml"), "safety: {programs: any}\n").unwrap();
     world.start(SESSION);
     let approved = |id: &str, command: &str| {
-        let answer: Value =
-            serde_json::from_slice(&world.call(SESSION, id, "Bash", bash(command)).stdout).unwrap_or_default();
+        let answer = world.call(SESSION, id, "Bash", bash(command));
+        world.ok(SESSION, id, "Bash", bash(command));
+        let answer: Value = serde_json::from_slice(&answer.stdout).unwrap_or_default();
         answer["hookSpecificOutput"]["permissionDecision"] == "allow"
     };
     assert!(approved("1", "ls") && !approved("2", "acme x list y"));

@@ -277,7 +277,7 @@ impl Session {
     }
 
     fn tell_of_safety(&mut self, programs: &str, text: &str) {
-        self.safety_programs = programs.to_owned();
+        Arc::make_mut(&mut self.safety).told = programs.to_owned();
         self.obligations.retain(|owed| owed.id != SAFETY_OBLIGATION);
         let (id, kind) = (SAFETY_OBLIGATION.to_owned(), ObligationKind::Context(text.to_owned()));
         self.obligations.push(Obligation { id, kind, given: 0, call: None });

@@ -27,6 +27,7 @@ use crate::plan::PlanFile;
 pub use crate::policy::answers::{Approve, ChangedTools};
 pub use crate::policy::confine::Confine;
 pub use crate::policy::optional::Optional;
+pub use crate::policy::safety::Safety;
 use crate::rules::Rules;
 pub use crate::scope::Scope;
 use crate::steps::StepsFile;
@@ -63,27 +64,6 @@ pub struct Policy {
     /// The mode that the settings ask for, where nothing else of the policy has one: the guard protects itself by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-}
-
-/// What agents may register about the commands of programs (rules 4.6).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Safety {
-    /// The programs whose commands an agent may classify.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub programs: Vec<String>,
-    /// Whether an agent may classify every program.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub any: bool,
-    /// Programs of which what is registered counts over the table of programs and the never-read list.
-    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
-    pub overrides: Vec<String>,
-    /// Whether the first pattern that selects a command wins, as in the original; else WRITE wins.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub compat: bool,
-    /// Whether the agent is not told of the tool at the beginning of a session.
-    #[serde(skip_serializing_if = "core::ops::Not::not")]
-    pub silent: bool,
 }
 
 impl Policy {

@@ -175,7 +175,7 @@ pub(crate) fn tell(policy: &Policy, draft: &mut Draft, event: &Event) {
     let Some(programs) = policy.safety.told(&project.safety.approved).filter(|_| !is_child(session)) else { return };
     let due = match event.kind {
         EventKind::SessionStart { source, .. } => source != SessionSource::Compact,
-        EventKind::Prompt { .. } => session.safety_programs != programs,
+        EventKind::Prompt { .. } => session.safety.told != programs,
         _ => false,
     };
     if due {

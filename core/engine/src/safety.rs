@@ -114,13 +114,16 @@ pub struct Registry {
     /// Programs that a person let agents classify, besides those that the settings name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<String>,
+    /// The programs whose commands the agent of the session was told to register, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub told: String,
 }
 
 impl Registry {
     /// Whether nothing is in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty() && self.approved.is_empty()
+        self.entries.is_empty() && self.approved.is_empty() && self.told.is_empty()
     }
 
     /// The entry of a program.

@@ -121,9 +121,6 @@ pub struct Session {
     /// What is kept of the session's calls for facts of rules.
     #[serde(skip_serializing_if = "KeptFacts::is_empty")]
     pub facts: KeptFacts,
-    /// The programs whose commands the agent was told to register, in words.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub safety_programs: String,
 }
 
 /// How often the agent was kept from ending its turn.

@@ -4,7 +4,28 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::Safety;
+use serde::{Deserialize, Serialize};
+
+/// What agents may register about the commands of programs (rules 4.6).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Safety {
+    /// The programs whose commands an agent may classify.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// Whether an agent may classify every program.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub any: bool,
+    /// Programs of which what is registered counts over the table of programs and the never-read list.
+    #[serde(rename = "override", skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
+    /// Whether the first pattern that selects a command wins, as in the original; else WRITE wins.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub compat: bool,
+    /// Whether the agent is not told of the tool at the beginning of a session.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub silent: bool,
+}
 
 impl Safety {
     /// Whether nothing is said.
