@@ -32,6 +32,14 @@ impl Outcome {
         }
     }
 
+    /// Why it differs, if it does.
+    pub(crate) fn because(mut self, reason: &str) -> Self {
+        if let Self::Differs { why, .. } = &mut self {
+            *why = Some(reason.to_owned());
+        }
+        self
+    }
+
     /// A case that the program refuses to play.
     pub(crate) fn refused(problem: &str) -> Self {
         Self::Differs { expected: "a case that can be played".to_owned(), got: problem.to_owned(), why: None }

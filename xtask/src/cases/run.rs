@@ -10,6 +10,9 @@ use super::player::Player;
 const PLACES: &str = include_str!("../../cases/protocols.toml");
 /// The task of the cases.
 pub(super) const TASK: &str = "t1";
+/// What a subagent is started with: the parts of the seed's template.
+pub(super) const PROMPT: &str = "## Task context\n- Task ID: t1\n- The branches: a b\n\n## Role extension\nEach of them.\n\n\
+                      ## Task instructions\nDo it.\n\n## Related terms\nNone.\n\n## Output\nThe memory file.\n";
 
 /// A transcript under way.
 pub(super) struct Run<'p> {
@@ -54,13 +57,14 @@ impl<'p> Run<'p> {
         self.lines.push(json!({"event": "command", "by": "human", "name": "halt_run", "args": args}));
     }
 
-    /// A subagent does its work, if it leaves a memory file; else it ends without one.
-    pub(super) fn work(&mut self, agent: &str, output: Option<&str>) -> Result {
+    /// A subagent does its work, if it leaves a memory file; else it ends without one. `part` is what the file's name has
+    /// before the agent, where the agent works in several phases.
+    pub(super) fn work(&mut self, agent: &str, part: &str, output: Option<&str>) -> Result {
         let start = self.start(agent);
         let id = format!("{agent}-{start}");
         let own = json!({"id": id, "type": agent});
         if let Some(text) = output {
-            let path = memory_file(agent)?;
+            let path = memory_file(&format!("{part}{agent}"))?;
             let call = self.id();
             let input = json!({"file_path": path, "content": text});
             self.lines.push(json!({"event": "tool_call", "id": call, "tool": "Write", "input": input, "agent": own}));
@@ -72,11 +76,17 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
+    /// The main agent asks for a subagent that is not to be started here; gives the id of the call.
+    pub(super) fn ask(&mut self, agent: &str) -> String {
+        let call = self.id();
+        let input = json!({"subagent_type": agent, "prompt": PROMPT});
+        self.lines.push(json!({"event": "tool_call", "id": call, "tool": "Agent", "input": input}));
+        call
+    }
+
     /// The main agent starts a subagent; gives the id of the call.
     pub(super) fn start(&mut self, agent: &str) -> String {
-        let call = self.id();
-        let input = json!({"subagent_type": agent, "prompt": format!("Task ID: {TASK}. The branches: a b")});
-        self.lines.push(json!({"event": "tool_call", "id": call, "tool": "Agent", "input": input}));
+        let call = self.ask(agent);
         let id = format!("{agent}-{call}");
         self.lines.push(json!({"event": "subagent_start", "id": id, "type": agent, "call": call}));
         call

@@ -37,9 +37,7 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
         Invalid::NotAhead { skill, phase, ahead } => {
             format!("`{phase}` does not follow in the run of \"{skill}\"; phases that follow: [{}]", ahead.join(", "))
         }
-        Invalid::NeverSkipped { skill, phases } => {
-            format!("nobody skips {} in the skill \"{skill}\"", phrase::listed(phases))
-        }
+        Invalid::NeverSkipped { skill, phases } => never_skipped(skill, phases),
         Invalid::WouldSkip { to, phases } => would_skip(to, phases),
         Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
         Invalid::NoElement { id, known } => no_element(id, known),
