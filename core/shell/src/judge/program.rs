@@ -371,10 +371,7 @@ fn writes_untold(rule: &Rule, scan: &Scan<'_>) -> bool {
         return false;
     }
     // These look themselves at what such options change.
-    let looked_at = matches!(
-        rule.check,
-        Some(Check::Sed | Check::InPlace | Check::Find | Check::Fd | Check::Curl | Check::Wget | Check::Httpie)
-    );
+    let looked_at = matches!(rule.check, Some(Check::Sed | Check::InPlace | Check::Find | Check::Fd | Check::Fetch));
     let writes = |given: &Given| {
         let listed = rule.hurts.get(&Verdict::Write).into_iter().flat_map(|names| names.split_ascii_whitespace());
         given.value.is_none() && listed.filter(|name| !name.ends_with([':', '?'])).any(|name| same(name, &given.name))
