@@ -23,7 +23,6 @@ pub(crate) mod tar;
 mod temporary;
 mod tool;
 mod verb;
-mod zip;
 
 use phasegate_core::analysis::Access;
 
@@ -46,8 +45,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Fed => shell::fed(walk, command),
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
-        Check::Tar | Check::Archive => tar::check(walk, command),
-        Check::Zip => zip::check(walk, command),
+        Check::Tar => tar::check(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalOperands => network::local_operands(command),
@@ -59,7 +57,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
-        Check::Dd => output::dd(walk, command),
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),

@@ -317,9 +317,8 @@ impl Walk<'_> {
                 Operands::FirstNone => Access::Read,
                 Operands::FirstNoneWrite => Access::Write,
             };
-            if rule.touches == Operands::Replace && does > Verdict::Read {
-                self.touch_unpacked(field, scan);
-            }
+            // What takes its place has a name that the program makes.
+            self.unnamed |= rule.touches == Operands::Replace && does > Verdict::Read;
             match name.strip_prefix("git ") {
                 Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
                 _ => self.touch(field, access),
@@ -367,7 +366,7 @@ fn changes_operands(rule: &Rule) -> bool {
 /// Whether an option makes a program change files that no word of the line names.
 fn writes_untold(rule: &Rule, scan: &Scan<'_>) -> bool {
     // These say themselves whether all that they change is named.
-    if matches!(rule.check, Some(Check::Tar | Check::Zip | Check::Temporary)) {
+    if matches!(rule.check, Some(Check::Tar | Check::Temporary)) {
         return false;
     }
     // These look themselves at what such options change.

@@ -246,14 +246,10 @@ pub enum Check {
     Alias,
     /// `tar`, whose first word may be options without a dash.
     Tar,
-    /// `cpio`, whose archive may be on another machine.
-    Archive,
     /// `tee`, whose operands are written.
     Tee,
     /// `rustc`, whose `--print` may name a file.
     Rustc,
-    /// `dd`, which prints without `of=`.
-    Dd,
     /// `date`.
     Date,
     /// `git` itself, whose `-c` sets configuration.
@@ -264,8 +260,6 @@ pub enum Check {
     GitConfig,
     /// `git init`, `git clone`, which can bring a configuration along.
     GitTemplate,
-    /// `zip`, whose first operand is the archive.
-    Zip,
     /// `mktemp`, which names its file by itself.
     Temporary,
     /// `git reflog`, whose first operand may be a command.
