@@ -46,6 +46,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
         Check::Tar => tar::check(walk, command),
+        Check::Unzip => tar::unzip(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalOperands => network::local_operands(command),

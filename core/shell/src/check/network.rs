@@ -3,13 +3,15 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
+use super::find::bounds::below;
 use super::output::keeps;
 use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
 
-/// `curl`, `wget`: the file that an option names. What the address, the server or a folder names may be any.
+/// `curl`, `wget`: the file that an option names, the folder that one fills, and else the last name of an address. What the
+/// server or a list names may be any.
 pub(super) fn fetch(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let saves = command.name == "wget";
     let names = if saves { ["O", "output-document"] } else { ["o", "output"] };
@@ -18,15 +20,31 @@ pub(super) fn fetch(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         // `#1` stands for what braces or brackets of the address become.
         walk.unnamed |= file.start().contains('#');
     }
-    let asks = ["version", "V", "help", "h", "manual", "M", "spider", "O", "output-document"];
-    let many =
-        ["r", "recursive", "m", "mirror", "p", "page-requisites", "x", "force-directories", "P", "directory-prefix"];
-    let named = ["O", "J", "remote-name", "remote-name-all", "remote-header-name", "output-dir", "K", "config"];
-    let more = ["i", "input-file", "content-disposition", "e", "execute", "config"];
-    walk.unnamed |=
-        if saves { !command.has(&asks) || command.has(&many) || command.has(&more) } else { command.has(&named) };
+    let fills: &[&str] = if saves { &["P", "directory-prefix"] } else { &["output-dir"] };
+    let folders: Vec<&Field> = command.values(fills).collect();
+    folders.iter().for_each(|folder| walk.touch(&below(folder), Access::Write));
+    let many = ["r", "recursive", "m", "mirror", "p", "page-requisites", "x", "force-directories", "i", "input-file"];
+    let told = ["J", "remote-header-name", "K", "config", "content-disposition", "e", "execute"];
+    walk.unnamed |= command.has(&told) || (saves && folders.is_empty() && command.has(&many));
+    let asks = ["version", "V", "help", "h", "spider", "O", "output-document"];
+    let by_address = if saves { !command.has(&asks) } else { command.has(&["O", "remote-name", "remote-name-all"]) };
+    if by_address && folders.is_empty() {
+        for address in command.scan.operands.iter().copied().chain(command.values(&["url"])) {
+            match address.known().and_then(file_of) {
+                Some(name) => walk.touch(&Field::text(name, address.span), Access::Write),
+                None => walk.unnamed = true,
+            }
+        }
+    }
     sent(walk, command);
     None
+}
+
+/// The last name of an address, where it is one of a file.
+fn file_of(address: &str) -> Option<&str> {
+    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let (_, name) = path.split(['?', '#']).next()?.rsplit_once('/')?;
+    (!name.is_empty() && !name.contains(['{', '['])).then_some(name)
 }
 
 /// Takes note of the files that options name, to send them or as a part of the request.

@@ -1,4 +1,4 @@
-//! `tar`: options without a dash, the archive that it writes, and an archive on another machine.
+//! `tar` and `unzip`: options without a dash, the archive that it writes, and an archive on another machine.
 
 use std::borrow::Cow;
 
@@ -70,9 +70,24 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     if command.has(&makes) {
         archives.filter(|file| file.known() != Some("-")).for_each(|file| walk.touch(file, Access::Write));
     }
+    if command.has(&["x", "extract", "get"]) {
+        command.values(&["C", "directory"]).for_each(|folder| walk.touch(folder, Access::Write));
+    }
     let far =
         command.values(&["f", "file"]).find(|archive| is_far(archive)).filter(|_| !command.has(&["force-local"]))?;
     Some(Finding::new(Verdict::Send, "an archive with a colon in its name is on another machine", far.span))
+}
+
+/// `unzip`: the folder that it fills may stand behind the names of its members.
+pub(super) fn unzip(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut behind = command.scan.operands.iter().skip_while(|operand| !operand.start().starts_with("-d"));
+    match behind.next()? {
+        option if option.known() == Some("-d") => {
+            behind.next().into_iter().for_each(|to| walk.touch(to, Access::Write))
+        }
+        attached => walk.touch(&attached.after(2), Access::Write),
+    }
+    None
 }
 
 /// Whether a colon stands in a name before any slash.

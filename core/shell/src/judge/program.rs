@@ -317,8 +317,12 @@ impl Walk<'_> {
                 Operands::FirstNone => Access::Read,
                 Operands::FirstNoneWrite => Access::Write,
             };
-            // What takes its place has a name that the program makes.
-            self.unnamed |= rule.touches == Operands::Replace && does > Verdict::Read;
+            if rule.touches == Operands::Replace && does > Verdict::Read {
+                // What takes its place has another ending, or a name that the file itself says.
+                self.touch(&with_any_ending(field), Access::Write);
+                let says = ["N", "name", "S", "suffix", "r", "recursive"];
+                self.unnamed |= scan.options.iter().any(|given| says.contains(&given.name.as_str()));
+            }
             match name.strip_prefix("git ") {
                 Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
                 _ => self.touch(field, access),
@@ -356,6 +360,17 @@ impl Walk<'_> {
 /// Whether the first operand is what is asked for, also where it is the only one: no option says that.
 fn asks(name: &str, scan: &Scan<'_>) -> bool {
     ASKERS.contains(&name) && !scan.options.iter().any(|given| ASKED.contains(&given.name.as_str()))
+}
+
+/// A path with any text in the place of its ending.
+fn with_any_ending(path: &Field) -> Field {
+    let mut path = path.clone();
+    if let Some(Bit::Text(text)) = path.bits.last_mut() {
+        let name = text.rfind('/').map_or(0, |at| at.saturating_add(1));
+        text.truncate(text.rfind('.').filter(|at| *at > name).unwrap_or(text.len()));
+    }
+    path.bits.push(Bit::Glob);
+    path
 }
 
 /// Whether the operands of a program may be what it changes.

@@ -246,6 +246,8 @@ pub enum Check {
     Alias,
     /// `tar`, whose first word may be options without a dash.
     Tar,
+    /// `unzip`, which may be told behind its members where to put them.
+    Unzip,
     /// `tee`, whose operands are written.
     Tee,
     /// `rustc`, whose `--print` may name a file.

@@ -151,7 +151,13 @@ fn paths_are_followed_through_folders_and_variables() {
         ("ruff check -o r.txt src", "Read src"),
         ("npx eslint -o src/x.js a.js", "Write src/x.js"),
         ("rubocop --out src/x.rb", "Write src/x.rb"),
+        // What takes the place of a packed file has another ending.
         ("gunzip -kf src/calc.py.gz", "Remove src/calc.py.gz"),
+        ("gunzip -kf src/calc.py.gz", "Write src/calc.py<glob>"),
+        ("xz -d src/calc.py.xz", "Write src/calc.py<glob>"),
+        ("unlzma src/*.py.lzma", "Write src/<glob>.py<glob>"),
+        ("unzip -oq a.zip -d src", "Write src"),
+        ("tar xf a.tar -C src", "Write src"),
     ] {
         let found = touches(line);
         assert!(found.iter().any(|found| found == wanted), "{line}: {found:?}");
@@ -254,9 +260,9 @@ fn what_a_line_writes_without_a_name_is_said() {
         ("tar -xf a.tgz -C out", true),
         ("tar cz src", true),
         ("zip -r a.zip src", true),
-        ("gunzip -kf src/calc.py.gz", true),
         ("gunzip -c src/calc.py.gz", false),
-        ("xz -d src/calc.py.xz", true),
+        ("gunzip -r src", true),
+        ("gzip -dN src/x.gz", true),
         ("zcat src/calc.py.gz", false),
         ("gzip -l src/calc.py.gz", false),
         ("dd if=a of=b", true),
