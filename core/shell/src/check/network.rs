@@ -153,7 +153,7 @@ pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
         host.contains(':') || (host.is_empty() && field.known().is_none())
     };
     if command.scan.operands.iter().any(remote) {
-        (walk.network, walk.asking) = (true, true);
+        (walk.network, walk.own.network) = (true, true);
     }
     if command.scan.options.iter().any(|given| given.name.starts_with("del")) {
         walk.touch(target, Access::Remove);

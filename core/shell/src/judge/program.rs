@@ -84,7 +84,7 @@ impl Walk<'_> {
         self.unnamed |= writes && !named && !rule.elsewhere;
         // What git does to the files of the working tree that it is given is all that it does.
         let only_files = named && rule.check == Some(Check::GitWorktree);
-        self.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
+        self.own.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
         worst
     }
 
@@ -124,7 +124,7 @@ impl Walk<'_> {
     /// Takes note of whether the command talks to another machine.
     fn talks(&mut self, talks: bool) {
         self.network |= talks;
-        self.asking |= talks;
+        self.own.network |= talks;
     }
 
     fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
@@ -189,7 +189,7 @@ impl Walk<'_> {
             }
             // What it does by itself: `git stash` alone.
             self.unnamed |= worst.verdict == Verdict::Write && !rule.elsewhere;
-            self.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
+            self.own.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
             return worst;
         };
         let inner = match command.known() {
@@ -216,13 +216,13 @@ impl Walk<'_> {
         };
         keep_worse(&mut worst, inner);
         let alias = |word: &str| !rule.own.is_empty() && !rule.own.split_whitespace().any(|own| own == word);
-        self.alias = command.known().is_some_and(alias);
-        self.talks(self.alias);
-        self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
-        self.unplaced = may_take_more(&outer, before, &scan);
+        self.own.alias = command.known().is_some_and(alias);
+        self.talks(self.own.alias);
+        self.own.global_options = u32::try_from(at).unwrap_or(u32::MAX);
+        self.own.unplaced = may_take_more(&outer, before, &scan);
         // In another folder it is another command: `git -C x push`.
         let moves = scan.options.iter().any(|given| given.name == "C");
-        self.led_plainly = plain && at > 0 && !self.unplaced && !moves;
+        self.own.led_plainly = plain && at > 0 && !self.own.unplaced && !moves;
         worst
     }
 
@@ -241,7 +241,7 @@ impl Walk<'_> {
         }
         // Of a program that nobody can see into, that alone is in doubt.
         self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
-        self.besides |= verdict >= Verdict::Write && rule.elsewhere;
+        self.own.besides |= verdict >= Verdict::Write && rule.elsewhere;
         if verdict >= Verdict::Execute && name != "git" {
             other_folder::texts(self, rest);
         }
