@@ -10,7 +10,6 @@ pub(crate) mod git;
 mod worktree;
 mod git_dir;
 mod network;
-mod package;
 pub(crate) mod program_text;
 pub(crate) mod other_folder;
 mod output;
@@ -24,7 +23,6 @@ pub(crate) mod tar;
 mod temporary;
 mod tool;
 mod verb;
-mod zip;
 
 use phasegate_core::analysis::Access;
 
@@ -47,13 +45,11 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Fed => shell::fed(walk, command),
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
-        Check::Tar | Check::Archive => tar::check(walk, command),
-        Check::Zip => zip::check(walk, command),
+        Check::Tar => tar::check(walk, command),
+        Check::Unzip => tar::unzip(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalOperands => network::local_operands(command),
-        Check::NamesOnly => network::names_only(command),
-        Check::Package => package::check(command),
         Check::KnownInput => network::known_input(walk, command),
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),
@@ -62,7 +58,6 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
-        Check::Dd => output::dd(walk, command),
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),
@@ -88,12 +83,9 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitUrl => git::url(command),
         Check::GhApi => forge::api(command),
         Check::InPlace => replace::check(walk, command),
-        Check::Curl => network::curl(walk, command),
-        Check::Wget => network::wget(walk, command),
-        Check::Httpie => network::httpie(walk, command),
+        Check::Fetch => network::fetch(walk, command),
         Check::KnownOperands => network::known_operands(command),
-        Check::Verb => verb::verb(command),
-        Check::Setting => verb::setting(command),
+        Check::Verb => verb::check(command),
         Check::Statement => statement::check(walk, command),
         Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),

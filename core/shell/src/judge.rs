@@ -13,7 +13,6 @@ pub(crate) mod named;
 pub(crate) mod said;
 mod simple;
 pub(crate) mod text;
-mod unpacked;
 mod value;
 mod wrap;
 
