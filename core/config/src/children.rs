@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::analysis::Invocation;
-use phasegate_core::input::{BRANCH, Input, Values};
+use phasegate_core::input::{BRANCH, Input, PART, Values};
 use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, Phase, Skill};
 use phasegate_core::{Code, FactKey};
 use serde_json::Value;
 
-use crate::instance::matcher_of;
+use crate::instance::{self, matcher_of, sample};
 use crate::node::Span;
 use crate::report::Finding;
 use crate::skills::Found;
@@ -69,7 +69,41 @@ pub(crate) fn embed(
         let found = whole.get(&name.skill).map(|skill| [shared_file(skill, name), starts_others(skill, name)]);
         found.into_iter().flatten().flatten().for_each(|finding| report(name.file, finding));
     }
+    whole.values_mut().filter(|skill| uses_part(skill)).for_each(|skill| instance::put(skill, PART, ""));
     *skills = whole;
+}
+
+/// Whether the files of a skill are named by the place in which it is run.
+fn uses_part(skill: &Skill) -> bool {
+    let paths = || skill.artifacts.iter().flat_map(|artifact| &artifact.paths);
+    paths().any(|path| path.contains(&sample(PART)))
+}
+
+/// Gives each place in which a skill runs another a value of its own, where that one uses it and there are several.
+fn place(skill: &mut Skill, child: &mut Skill) {
+    let is_its = |run: &&mut ChildRun| run.skill == child.name;
+    let phases = || skill.phases.iter().filter_map(|phase| phase.run.as_ref());
+    let places = phases().flat_map(|runs| &runs.each).filter(|run| run.skill == child.name).count();
+    if !uses_part(child) {
+        return;
+    }
+    if places < 2 {
+        return instance::put(child, PART, "");
+    }
+    child.inputs.push(Input { name: PART.to_owned(), pattern: ".+".to_owned(), value: None });
+    for phase in &mut skill.phases {
+        let mut runs: Vec<&mut ChildRun> =
+            phase.run.iter_mut().flat_map(|runs| &mut runs.each).filter(is_its).collect();
+        let alone = runs.len() == 1;
+        let named = phase.name.replace(|letter: char| !(letter.is_ascii_alphanumeric() || "._-".contains(letter)), "-");
+        for (at, run) in runs.iter_mut().enumerate() {
+            run.part = match run.branch.as_str() {
+                _ if alone => format!("{named}-"),
+                "" => format!("{named}-{}-", at + 1),
+                branch => format!("{named}-{branch}-"),
+            };
+        }
+    }
 }
 
 /// That a skill denies starts of subagents, and one that it runs does not: while that one judges, the line denies nothing.
@@ -119,7 +153,9 @@ fn shared_file(skill: &Skill, name: &Named) -> Option<Finding> {
 fn files_of(skill: &Skill, run: &ChildRun) -> Vec<String> {
     let Some(child) = skill.children.iter().find(|child| child.name == run.skill) else { return Vec::new() };
     let made = child.phases.iter().flat_map(|phase| child.produced_in(phase));
-    made.flat_map(|artifact| &artifact.paths).map(|path| path.replace("${branch}", &run.branch)).collect()
+    made.flat_map(|artifact| &artifact.paths)
+        .map(|path| path.replace("${branch}", &run.branch).replace(&sample(PART), &run.part))
+        .collect()
 }
 
 /// Why a skill cannot run another.
@@ -214,13 +250,17 @@ impl Embedding<'_> {
     /// Gives a skill those that it runs.
     fn fill(&self, skill: &mut Skill, whole: &mut BTreeMap<String, Skill>) {
         let wanted: BTreeSet<String> = skill.phases.iter().flat_map(names).map(ToOwned::to_owned).collect();
-        for child in wanted.iter().filter(|child| !self.refused.contains(&(skill.name.clone(), (*child).clone()))) {
+        let own = skill.name.clone();
+        for child in wanted.iter().filter(|child| !self.refused.contains(&(own.clone(), (*child).clone()))) {
             self.complete(child, whole);
-            if let (false, Some(mut found)) = (whole.contains_key(child), (self.shipped)(child)) {
+            let known = whole.get(child).cloned();
+            let is_known = known.is_some();
+            let Some(mut found) = known.or_else(|| (self.shipped)(child)) else { continue };
+            if !is_known {
                 self.fill(&mut found, whole);
-                skill.children.push(found);
             }
-            skill.children.extend(whole.get(child).cloned());
+            place(skill, &mut found);
+            skill.children.push(found);
         }
         enter_and_hand_on(skill);
     }
@@ -258,11 +298,11 @@ fn enter_and_hand_on(skill: &mut Skill) {
     skill.servers.dedup();
 }
 
-/// The calls of the skill that is run, with the name of the branch put in.
+/// The calls of the skill that is run, with what its place gives put in.
 fn lines_of(children: &[Skill], run: &ChildRun) -> Vec<Matcher> {
     let known = children.iter().find(|child| child.name == run.skill);
-    let branch = Values::from([(BRANCH.to_owned(), run.branch.clone())]);
-    let of_branch = |line: &Matcher| matcher_of(line, &branch).unwrap_or_else(|| line.clone());
+    let given = Values::from([(BRANCH.to_owned(), run.branch.clone()), (PART.to_owned(), run.part.clone())]);
+    let of_branch = |line: &Matcher| matcher_of(line, &given).unwrap_or_else(|| line.clone());
     known.into_iter().flat_map(|child| &child.phases).flat_map(Phase::enters).map(of_branch).collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use phasegate_core::Code;
 use serde_json::Value;
 
+use crate::agent;
 use crate::input::{Kind, Level, SourceFile};
 use crate::json_schema::JsonSchema;
 use crate::node::{Content, Entry, Node, Span};
@@ -49,9 +50,15 @@ impl<'f> Formats<'f> {
         known
     }
 
-    /// The rules in a file, with its tree; `None` after a mistake.
-    pub(crate) fn rules(&self, written: &str, span: Span, findings: &mut Vec<Finding>) -> Option<(FormatObject, Node)> {
-        let (path, root) = self.read(written, FORMATS_FOLDER, span, findings)?;
+    /// The rules in a file, with its tree; `None` after a mistake. `kind`: the type of the subagent that makes the artifact.
+    pub(crate) fn rules(
+        &self,
+        written: &str,
+        kind: Option<&str>,
+        span: Span,
+        findings: &mut Vec<Finding>,
+    ) -> Option<(FormatObject, Node)> {
+        let (path, root) = self.read(written, FORMATS_FOLDER, kind, span, findings)?;
         let mut found = Vec::new();
         let read = rules(root, &mut found);
         findings.extend(found.into_iter().map(|finding| finding.named_at(&path, span)));
@@ -60,7 +67,7 @@ impl<'f> Formats<'f> {
 
     /// A JSON Schema, as JSON; `None` after a mistake.
     pub(crate) fn schema(&self, written: &str, span: Span, findings: &mut Vec<Finding>) -> Option<String> {
-        let (path, root) = self.read(written, SCHEMAS_FOLDER, span, findings)?;
+        let (path, root) = self.read(written, SCHEMAS_FOLDER, None, span, findings)?;
         let value = root.to_value();
         let text = value.to_string();
         let fault = match JsonSchema::new(&value) {
@@ -78,14 +85,21 @@ impl<'f> Formats<'f> {
     }
 
     /// The tree of a file.
-    fn read(&self, written: &str, folder: &str, span: Span, findings: &mut Vec<Finding>) -> Option<(String, Node)> {
+    fn read(
+        &self,
+        written: &str,
+        folder: &str,
+        kind: Option<&str>,
+        span: Span,
+        findings: &mut Vec<Finding>,
+    ) -> Option<(String, Node)> {
         let path = written.strip_prefix("./").unwrap_or(written);
         let Some(text) = self.0.get(path) else {
             findings.push(self.missing(path, folder, span));
             return None;
         };
         let mut found = Vec::new();
-        let root = read(&Text::whole(text), &mut found);
+        let root = read(&Text::whole(&agent::of_text(text, kind)), &mut found);
         findings.extend(found.into_iter().map(|finding| finding.named_at(path, span)));
         root.map(|root| (path.to_owned(), root))
     }

@@ -35,6 +35,17 @@ fn instance_of_child(child: &Skill, values: &Values) -> Option<Skill> {
     instance(child, &own.collect())
 }
 
+/// Puts a value into a skill's own texts, where its artifacts use it.
+pub(crate) fn put(skill: &mut Skill, name: &str, value: &str) {
+    let children = std::mem::take(&mut skill.children);
+    let mut made = serde_json::to_value(&*skill).unwrap_or_default();
+    put_in(&mut made, &Values::from([(name.to_owned(), value.to_owned())]));
+    if let Ok(made) = serde_json::from_value(made) {
+        *skill = made;
+    }
+    skill.children = children;
+}
+
 /// The matcher with these values.
 pub(crate) fn matcher_of(matcher: &Matcher, values: &Values) -> Option<Matcher> {
     let mut made = serde_json::to_value(matcher).ok()?;

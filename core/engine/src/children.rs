@@ -9,7 +9,6 @@ use crate::change::Change;
 use crate::draft::Draft;
 use crate::eval::World;
 use crate::event::{Event, EventKind};
-use crate::input::BRANCH;
 use crate::inputs;
 use crate::new_run::Place;
 use crate::policy::{ChildRuns, Policy, Scope, Skill};
@@ -64,9 +63,7 @@ fn due(world: &mut World<'_>, policy: &Policy, state: &State, run: &Run) -> Vec<
     let mut due = Vec::new();
     for (at, child) in wanted {
         let Some(own) = skill.children.iter().find(|one| one.name == child.skill) else { continue };
-        let uses_branch = runs.parallel && own.inputs.iter().any(|input| input.name == BRANCH);
-        let values = uses_branch.then(|| (BRANCH.to_string(), child.branch.clone())).into_iter().collect();
-        let Some(own) = inputs::made(world, policy, own, &values) else { continue };
+        let Some(own) = inputs::made(world, policy, own, &inputs::of_place(own, child)) else { continue };
         due.push(Run::part_of(run, own, child, Place { at, more: more(at) }));
     }
     due

@@ -93,12 +93,12 @@ pub(crate) fn command(world: &mut World<'_>, policy: &Policy, draft: &mut Draft,
             {
                 return steering::element(draft, act, element);
             }
-            steering::phase(world, policy, draft, &Order {
-                act,
-                words,
-                who: args.text("who")?,
-                confirmed: args.text("confirmed")?.is_some(),
-            })
+            steering::phase(
+                world,
+                policy,
+                draft,
+                &Order { act, words, who: args.text("who")?, confirmed: args.text("confirmed")?.is_some() },
+            )
         }
         "halt_run" | "resume_run" => {
             let args = only(&["skill_name", "run", "why"])?;

@@ -205,11 +205,12 @@ impl<'a> World<'a> {
     }
 
     /// Whether the run's current phase is done.
-    /// Where the phase consists of other runs, their end decides.
+    /// Where the phase consists of other runs, their end decides, and that they left what the phase produces.
     pub(crate) fn done(&mut self, run: &Run, phase: &Phase) -> Done {
         match (run.children, &phase.done_when) {
             _ if run.spent.is_some() || run.halted.is_some() => Done::No,
             (Children::Live | Children::Gate | Children::Failed, _) => Done::No,
+            (Children::Finished, _) if self.lacks(run, phase) => Done::No,
             (Children::Finished, _) => Done::Yes,
             (Children::None, _) if phase.run.is_some() => Done::No,
             (Children::None, _) if self.fails(run, phase) => Done::No,
@@ -247,8 +248,15 @@ impl<'a> World<'a> {
     pub(crate) fn has_failed(&mut self, run: &Run, phase: &Phase) -> bool {
         match &phase.failed_when {
             Some(condition) => self.truth(condition, run, Seen::Here) != Truth::No,
-            None => run.failed,
+            None => run.failed || self.lacks(run, phase),
         }
+    }
+
+    /// Whether the runs that the phase consists of have finished, and what it produces is not there.
+    fn lacks(&mut self, run: &Run, phase: &Phase) -> bool {
+        let product =
+            phase.done_when.as_ref().filter(|_| run.children == Children::Finished && !phase.produces.is_empty());
+        product.is_some_and(|product| !self.truth(product, run, Seen::Here).holds())
     }
 
     /// Whether a condition that is not a `done_when` holds; no condition holds.
@@ -344,7 +352,10 @@ impl<'a> World<'a> {
             return missing;
         }
         missing = Missing::of_runs(phase, run);
-        let asked = phase.done_when.as_ref().filter(|_| phase.run.is_none() || run.children == Children::Gate);
+        let asked = phase
+            .done_when
+            .as_ref()
+            .filter(|_| phase.run.is_none() || run.children == Children::Gate || self.lacks(run, phase));
         let Some(condition) = asked else { return missing };
         self.missing(condition, run, Seen::Here, &mut missing);
         if let Some(failure) = phase.failed_when.as_ref().filter(|_| self.has_failed(run, phase)) {

@@ -11,6 +11,9 @@ const LONGEST_VALUE: usize = 200;
 
 /// The name of the input that a parallel phase gives to the run of each branch: the name of the branch.
 pub const BRANCH: &str = "branch";
+/// The name of the input that a skill gives to the run of another where it runs that in several places: the phase, and what
+/// tells the runs of the phase apart, with a line at the end. Elsewhere it is empty.
+pub const PART: &str = "part";
 
 /// Values by the names of their inputs.
 pub type Values = BTreeMap<String, String>;

@@ -11,10 +11,10 @@ use crate::analysis::Invocation;
 use crate::denial::{BegunBy, DenialKind};
 use crate::eval::World;
 use crate::event::{Event, EventKind};
-use crate::input::{Input, Instance, Values};
+use crate::input::{BRANCH, Input, Instance, PART, Values};
 use crate::one_line::one_line;
 use crate::phrase;
-use crate::policy::{Policy, Skill, Start};
+use crate::policy::{ChildRun, Policy, Skill, Start};
 use crate::slash_command;
 use crate::tool::Call;
 
@@ -115,6 +115,13 @@ pub(crate) fn made<'p>(
     }
 }
 
+/// What a place gives to the run that begins there: the branch, and what tells it from other places of the same skill.
+pub(crate) fn of_place(skill: &Skill, child: &ChildRun) -> Values {
+    let given = [(BRANCH, &child.branch), (PART, &child.part)];
+    let asked = given.into_iter().filter(|(name, _)| skill.inputs.iter().any(|input| input.name == *name));
+    asked.map(|(name, value)| (name.to_string(), value.clone())).collect()
+}
+
 /// That the skill does not begin with the values that are given, which were read from these arguments.
 pub(crate) fn refused(skill: &Skill, values: &Values, args: &Value) -> DenialKind {
     let pair = |input: &Input| (input.name.clone(), input.pattern.clone());
@@ -148,7 +155,8 @@ pub(crate) fn hindered(skill: &Skill, call: &Call, live: Option<&Values>) -> Opt
     }
     let values = given(skill, call.input.get("args").unwrap_or(&Value::Null));
     match live {
-        Some(live) if values.is_empty() || *live == values => None,
+        // A run that is a part of another has values that its place gives.
+        Some(live) if values.iter().all(|(name, value)| live.get(name) == Some(value)) => None,
         Some(_) => Some(DenialKind::SkillActive { skill: skill.name.clone(), by: BegunBy::Invocation }),
         None if fit(skill, &values) => None,
         None => Some(refused(skill, &values, call.input.get("args").unwrap_or(&Value::Null))),

@@ -94,6 +94,7 @@ pub mod budget;
 pub mod by_version;
 pub mod rule_fact;
 pub mod rules;
+mod child_runs;
 pub mod policy;
 mod phrase;
 pub mod doubt;

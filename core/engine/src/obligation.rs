@@ -394,7 +394,9 @@ fn of_runs(run: &Run, phase: &Phase) -> String {
         (Some(progress), _) => format!(" {}", of_wave(run, progress)),
         (None, Some(runs)) => {
             let names: Vec<String> = runs.each.iter().map(|run| format!("`{}`", run.skill)).collect();
-            format!(" The phase asks {}.", phrase::of_runs(&names, runs.parallel))
+            let product = phase.done_when.as_ref().filter(|_| !phase.produces.is_empty());
+            let product = product.map(|product| format!(", and for {}", phrase::wanted(product))).unwrap_or_default();
+            format!(" The phase asks {}{product}.", phrase::of_runs(&names, runs.parallel))
         }
         (None, None) => String::new(),
     }

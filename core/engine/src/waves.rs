@@ -39,7 +39,8 @@ pub(crate) fn due(world: &mut World<'_>, policy: &Policy, state: &State, of: Ele
     let begun: BTreeSet<usize> = branches.filter(|own| !own.void).map(|own| own.place).collect();
     let mut due = Vec::new();
     for (at, element) in progress.ready().filter(|(at, _)| !begun.contains(at)) {
-        let Some(own) = inputs::made(world, policy, child_skill, &element.values) else { continue };
+        let values = inputs::of_place(child_skill, child).into_iter().chain(element.values.clone()).collect();
+        let Some(own) = inputs::made(world, policy, child_skill, &values) else { continue };
         let child = ChildRun { branch: element.id.clone(), ..child.clone() };
         due.push(Run::part_of(run, own, &child, Place { at, more: false }));
     }

@@ -46,7 +46,10 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) 
             let finding = Finding::error(Code::ConfigValue, nodes.span, message);
             builder.findings.push(finding.suggest("add the path that takes their place"));
         }
-        let format = written.format.as_ref().and_then(|written| format::format(builder, written, child(own, "format")));
+        let format = written
+            .format
+            .as_ref()
+            .and_then(|written| format::format(builder, written, maker(source, name), child(own, "format")));
         let produced = source.phases.values().any(|phase| phase.produces.contains(name));
         let since = if produced { Some(builder.next_atom()) } else { None };
         let by = if produced && written.own { Some(builder.next_atom()) } else { None };
@@ -60,6 +63,14 @@ pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) 
         artifacts.push(Artifact { name: name.clone(), paths: patterns, writes, content, deprecated, format });
     }
     artifacts
+}
+
+/// The one type of subagent that does the phases which produce an artifact.
+fn maker<'s>(source: &'s SkillSource, name: &str) -> Option<&'s str> {
+    let produces = |phase: &&PhaseSource| phase.produces.iter().any(|produced| produced == name);
+    let mut kinds = source.phases.values().filter(produces).map(|phase| phase.done_by.as_deref());
+    let first = kinds.next()?;
+    first.filter(|_| kinds.all(|kind| kind == first))
 }
 
 /// The calls that write what a pattern selects.

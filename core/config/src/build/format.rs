@@ -8,6 +8,7 @@ use phasegate_core::matcher::ArgTest;
 use super::builder::{Builder, child};
 use super::inputs;
 use super::object::argument;
+use crate::agent::{self, AGENT};
 use crate::instance::{names, sample};
 use crate::node::Node;
 use crate::report::Finding;
@@ -18,15 +19,24 @@ const MAX_CHARS: usize = 240;
 /// The most characters of one text in it.
 const MAX_TEXT_CHARS: usize = 48;
 
-/// Builds a format; `None` after a mistake.
-pub(super) fn format(builder: &mut Builder<'_>, source: &FormatSource, node: &Node) -> Option<Format> {
+/// Builds a format; `None` after a mistake. `kind`: the type of the subagent that makes the artifact.
+pub(super) fn format(
+    builder: &mut Builder<'_>,
+    source: &FormatSource,
+    kind: Option<&str>,
+    node: &Node,
+) -> Option<Format> {
     match source {
         FormatSource::Rules(rules) => of_object(builder, rules, node),
         FormatSource::File(path) => {
             let named = builder.texts?;
-            let (rules, tree) = named.formats.rules(path, node.span, builder.findings)?;
+            let (rules, tree) = named.formats.rules(path, kind, node.span, builder.findings)?;
             let mut texts = Vec::new();
             inputs::texts(&tree, &mut texts);
+            if texts.iter().any(|(text, _)| names(text).iter().any(|name| name == AGENT)) {
+                let why = "the phases that produce the artifact are not done by one type of subagent";
+                builder.findings.push(agent::unknown(node.span, why));
+            }
             builder.in_formats.extend(texts.into_iter().map(|(text, _)| (text.to_owned(), node.span)));
             let mut findings = Vec::new();
             let mut inner =

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::input::{BRANCH, Input, fault};
+use phasegate_core::input::{BRANCH, Input, PART, fault};
 use phasegate_core::policy::Start;
 
 use super::builder::{Builder, child};
@@ -19,8 +19,8 @@ fn runs_others(source: &SkillSource) -> bool {
     source.phases.values().any(|phase| phase.run.is_some())
 }
 
-/// The names that no input has: they are for the agent that acts and for a branch.
-const RESERVED: [&str; 2] = [AGENT, BRANCH];
+/// The names that no input has: they are for the agent that acts, for a branch and for a place.
+const RESERVED: [&str; 3] = [AGENT, BRANCH, PART];
 
 /// Builds the inputs of a skill, and looks for names in `${}` that are none of them.
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, root: &Node) -> Vec<Input> {

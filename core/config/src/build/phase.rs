@@ -34,11 +34,12 @@ pub(super) fn phase(
     places.allowed = core::mem::take(&mut lines.spans);
     let steps = lines.steps.take();
     let run = runs::runs(builder, source, node);
+    let produces = artifact::produced(builder, source, node);
+    // The calls of a phase that consists of runs are those of the runs.
     if run.is_none() {
         lines.append(everywhere, kind);
+        lines.write(builder, &produces, kind);
     }
-    let produces = artifact::produced(builder, source, node);
-    lines.write(builder, &produces, kind);
     let start = kind.map(|kind| done_by::start(builder, kind, child(node, "done_by"))).unwrap_or_default();
     lines.add(&start);
     let forbidden = allowed::forbidden(builder, &source.forbidden, child(node, "forbidden"), &mut places.asked);

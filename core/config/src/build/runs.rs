@@ -15,13 +15,14 @@ use crate::report::Finding;
 use crate::source::{BranchObject, BranchSource, EachSource, PhaseSource, RunSource};
 
 /// The keys that a phase with `run` does not have: the runs have them.
-const WITHOUT: [&str; 6] = ["allowed", "produces", "done_by", "done_when", "failed_when", "leave"];
+const WITHOUT: [&str; 5] = ["allowed", "done_by", "done_when", "failed_when", "leave"];
 
 /// The runs of a phase. The skills are looked up when all are known.
 pub(super) fn runs(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> Option<Box<ChildRuns>> {
     let written = source.run.as_ref()?;
     let at = child(node, "run");
-    for key in WITHOUT {
+    let of_plan = matches!(written, RunSource::Each(_)).then_some("produces");
+    for key in WITHOUT.into_iter().chain(of_plan) {
         if let Some(entry) = node.entry(key) {
             let message = format!("a phase with `run` has no `{key}`");
             let finding = Finding::error(Code::ConfigValue, entry.key_span, message);
@@ -120,7 +121,7 @@ pub(super) fn gate(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node,
 }
 
 fn only(skill: &str) -> ChildRun {
-    ChildRun { branch: String::new(), skill: skill.to_owned(), may_fail: false }
+    ChildRun { branch: String::new(), skill: skill.to_owned(), part: String::new(), may_fail: false }
 }
 
 fn add(builder: &mut Builder<'_>, runs: &mut ChildRuns, run: ChildRun, span: Span) {

@@ -49,7 +49,10 @@ pub(super) fn words(invalid: &InvalidCommand) -> String {
             format!("nobody skips {} in the skill \"{skill}\"", phrase::listed(phases))
         }
         Invalid::WouldSkip { to, phases } => {
-            format!("to go on to `{to}` would skip {}: say `phasegate advance {to} --yes` if it may", phrase::listed(phases))
+            format!(
+                "to go on to `{to}` would skip {}: say `phasegate advance {to} --yes` if it may",
+                phrase::listed(phases)
+            )
         }
         Invalid::AlreadySkipped { phase } => format!("`{phase}` is skipped already"),
         Invalid::NoElement { id, known } => no_element(id, known),
@@ -124,7 +127,9 @@ pub(super) fn remedy(invalid: &InvalidCommand) -> &'static str {
         Invalid::PhaseUnclear { .. } => {
             "name the skill (`phasegate skip SKILL`), or its phase and the run (`phasegate skip PHASE --run ID`)"
         }
-        Invalid::NeverSkipped { .. } => "`phasegate advance` has the run go on, phase by phase; what you call done counts as done",
+        Invalid::NeverSkipped { .. } => {
+            "`phasegate advance` has the run go on, phase by phase; what you call done counts as done"
+        }
         Invalid::WouldSkip { .. } => "`phasegate advance` without a name goes on to the next phase alone",
         Invalid::RunUnclear { .. } => "say which run: its id after the name, or `--run ID`",
         Invalid::RunNotLive { .. }

@@ -40,7 +40,9 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match path.metadata() {
         Ok(data) if !data.is_file() => return Err(io::Error::other("it is not a regular file")),
         Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.parent().map_or(Ok(()), std::fs::create_dir_all)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?
+        }
         Err(error) => return Err(error),
     }
     let mut options = OpenOptions::new();

@@ -181,8 +181,9 @@ fn outputs(found: &Roots, root: Root<'_>, skill: &Skill) -> Map<String, Value> {
     for part in root.parts(root.run) {
         let Some(phase) = root.run.phase_of(skill, part) else { continue };
         // A part is stored with the skill that it is a part of.
-        let own = skill.children.iter().find(|child| child.name == part.skill);
-        let made = own.map(|own| files(found, own, part)).unwrap_or_default();
+        // It is stored by itself where its place gives it values.
+        let own = skill.child(&part.skill, &part.version).cloned().or_else(|| found.skill(part));
+        let made = own.map(|own| files(found, &own, part)).unwrap_or_default();
         let output = json!({"skill": part.skill, "status": part.progress(), "files": made});
         let of_phase = outputs.entry(phase.to_owned()).or_insert_with(|| json!([]));
         if let Some(list) = of_phase.as_array_mut() {

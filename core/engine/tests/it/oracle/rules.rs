@@ -383,7 +383,9 @@ impl World {
                 let may = by == By::Human
                     || match self.skill(run).leave_skill {
                         LeaveSkill::Agent => true,
-                        LeaveSkill::Finished => self.over(run) || (by == By::Agent && self.runs[run].mode == Mode::Warn),
+                        LeaveSkill::Finished => {
+                            self.over(run) || (by == By::Agent && self.runs[run].mode == Mode::Warn)
+                        }
                         LeaveSkill::Human => false,
                     };
                 if !may {

@@ -79,12 +79,17 @@ fn words_are_counted_in_a_section_with_all_below_it() {
     let text = GOOD.replace("- `one`", "- one\n- t*w*o\n\n#### Deeper\n\n> three\n\n    four");
     assert_eq!(of(2, &text), None);
     assert_eq!(of(3, &text).unwrap(), "the section `Section 0: Context` has 2 of 3 words (line 3)");
-    let text = text.replace("The task.", "a b c d e");
+    let text = text.replace("The task.", "aa bb cc dd ee");
     assert_eq!(of(4, &text), None);
     assert_eq!(of(5, &text).unwrap(), "the section `Section 1: Findings` has 4 of 5 words (line 7)");
     let whole = Markdown { min_words: Some(3), ..Markdown::default() };
     assert_eq!(fault(&whole, b"# A title of five words\n\none two").unwrap(), "it has 2 of 3 words");
     assert_eq!(fault(&whole, b"one two three"), None);
+    for (text, words) in [("todo todo todo", 0), ("TBD: one, one; ONE", 1), ("a b c 1 2", 1), ("Lorem ipsum two", 1)] {
+        assert_eq!(fault(&whole, text.as_bytes()).unwrap(), format!("it has {words} of 3 words"), "{text}");
+    }
+    let long = Markdown { min_words: Some(16), ..Markdown::default() };
+    assert_eq!(fault(&long, b"1a 2a 3a 4a 5a 6a 7a 8a the the the the the the the the"), None);
 }
 
 #[test]
