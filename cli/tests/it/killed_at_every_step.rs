@@ -27,15 +27,26 @@ const PHASES: [(&str, &str); 9] = [
 /// The steps of a phase: each is one message of the client.
 const STEPS: usize = 7;
 
+/// What a subagent is started with: the parts of the template.
+const PROMPT: &str = "## Task context\n- Task ID: t-1\n\n## Role extension\n- the greeting\n\n## Task instructions\nDo it.\n\n\
+                      ## Related terms\ngreeting\n\n## Output\nThe memory file.\n";
+/// What the skill makes.
+const PRODUCT: &str = "drafts/skills/greet.yaml";
+
 /// One try at a phase, in which everything has a name of its own.
 struct Try {
     number: usize,
+    phase: &'static str,
     agent: &'static str,
 }
 
 impl Try {
+    /// The memory file: where the agent works in several phases, the name has the phase.
     fn file(&self) -> String {
-        format!(".claude/memory/t-1-{}-memory.md", self.agent)
+        let agent = self.agent;
+        let places = PHASES.iter().filter(|(_, other)| *other == agent).count();
+        let part = if places > 1 { format!("{}-", self.phase) } else { String::new() };
+        format!(".claude/memory/t-1-{part}{agent}-memory.md")
     }
 
     /// A memory file as the format of the shipped skills has it.
@@ -45,8 +56,8 @@ impl Try {
         let matter = if agent == "validation" { "---\nverdict: passed\n---\n" } else { "" };
         format!(
             "{matter}# {title} Agent Output: a skill that greets\n\n## Section 0: Context Loaded\n\nTask ID: t-1\nThe user asked for \
-             it.\n\n## Section 1: Step Overview\n\nDone in try {number}.\n\n## Section 2: Johari Summary\n\n\
-             Known: all of it.\n\n## Section 3: Downstream Directives\n\nGo on with it.\n\n---\n**{}_COMPLETE**\n",
+             it.\n\n## Section 1: Step Overview\n\nIt was done in try {number}.\n\n## Section 2: Johari Summary\n\n\
+             Known: all that it needs.\n\n## Section 3: Downstream Directives\n\nGo on with it now.\n\n---\n**{}_COMPLETE**\n",
             agent.to_uppercase()
         )
     }
@@ -55,7 +66,7 @@ impl Try {
     fn message(&self, world: &World, step: usize) -> Value {
         let number = self.number;
         let (start, write, own) = (format!("start{number}"), format!("write{number}"), format!("agent{number}"));
-        let begun = json!({"description": "d", "prompt": "Task ID: t-1", "subagent_type": self.agent});
+        let begun = json!({"description": "d", "prompt": PROMPT, "subagent_type": self.agent});
         let path = world.root().join(self.file());
         let written = json!({"file_path": path, "content": self.memory()});
         let of = |event: &str, fields: Value| {
@@ -75,6 +86,9 @@ impl Try {
             2 => of("PreToolUse", by(json!({"tool_name": "Write", "tool_input": written, "tool_use_id": write}))),
             3 => {
                 world.write(&self.file(), &self.memory());
+                if self.phase == "generate" {
+                    world.write(PRODUCT, &format!("skill: greet-{number}\n"));
+                }
                 let fields = json!({"tool_name": "Write", "tool_input": written, "tool_use_id": write,
                     "tool_response": {"type": "create"}});
                 of("PostToolUse", by(fields))
@@ -140,24 +154,106 @@ fn go(world: &World, one: &Try, steps: std::ops::Range<usize>) {
     }
 }
 
+/// The state of the run with every time as `TIME` and the version of the skill as `VERSION`.
+fn state(world: &World) -> Value {
+    fn plain(value: &mut Value) {
+        match value {
+            Value::String(text) if text.ends_with('Z') && text.len() == 24 => *text = "TIME".to_owned(),
+            Value::Object(fields) => fields.iter_mut().for_each(|(_, field)| plain(field)),
+            _ => {}
+        }
+    }
+    let mut state: Value = serde_json::from_str(&world.run(&["status", "history", "--json"], 0)).unwrap();
+    plain(&mut state);
+    assert_eq!(state["metadata"]["version"].as_str().map(str::len), Some(64));
+    state["metadata"]["version"] = json!("VERSION");
+    state
+}
+
+#[test]
+fn the_state_of_a_run_has_every_field_and_its_end_a_summary() {
+    let world = begun();
+    let file = |at: usize| Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }.file();
+    let told = |at: usize, status: &str| json!({"skill": format!("orchestrate-{}", PHASES[at].1), "status": status, "files": if status == "completed" { json!([file(at)]) } else { json!([]) }});
+    for at in 0..2 {
+        go(&world, &Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }, 0..STEPS);
+    }
+    world.run(&["skip", "develop-skill"], 0);
+    world.run(&["halt", "develop-skill", "--why", "wait"], 0);
+    let found = state(&world);
+    let info = found["fsm"]["phase_info"].clone();
+    assert_eq!(info["clarify"]["status"], "completed");
+    assert_eq!(info["check-parts"]["status"], "skipped");
+    assert_eq!(info["analyse"]["status"], "in_progress");
+    assert_eq!(
+        info["register"],
+        json!({"status": "pending", "description": "name the skill where people and agents look for skills"})
+    );
+    let why = "skill \"develop-skill\" was halted by the user: wait";
+    let stamp =
+        |left: bool| json!({"started_at": "TIME", "completed_at": if left { json!("TIME") } else { Value::Null }});
+    let wanted = json!({
+        "schema_version": "1.0", "skill_name": "develop-skill", "task_id": "t-1",
+        "session_id": "s", "execution_session_id": "s", "created_at": "TIME", "updated_at": "TIME",
+        "status": "halted", "halt_reason": why,
+        "fsm": {
+            "skill_name": "develop-skill", "state": "HALTED", "current_phase_id": "analyse",
+            "history": ["INITIALIZED", "PHASE_clarify", "PHASE_provide", "PHASE_check_parts", "SKIPPED_check_parts",
+                "PHASE_analyse", format!("HALTED: {why}")],
+            "phase_info": info, "completed_phases": ["clarify", "provide"], "iteration_counters": {},
+            "skipped_phases": ["check-parts"], "parallel_branches": {},
+        },
+        "phase_outputs": {
+            "clarify": [told(0, "completed")], "provide": [told(1, "completed")],
+            "check-parts": [told(2, "halted")], "analyse": [told(3, "pending")],
+        },
+        "phase_timestamps": {"clarify": stamp(true), "provide": stamp(true), "check-parts": stamp(true), "analyse": stamp(false)},
+        "memory_files": [file(0), file(1)],
+        "configuration": {"mode": "block", "inputs": {"task_id": "t-1"}},
+        "metadata": {
+            "run": "r1", "version": "VERSION", "halt": "halted",
+            "ways_on": "you have it go on by `phasegate resume develop-skill` in a terminal.",
+        },
+    });
+    assert_eq!(found, wanted, "{found:#}");
+    world.run(&["resume"], 0);
+    for at in 3..PHASES.len() {
+        go(&world, &Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }, 0..STEPS);
+    }
+    let summary = world.run(&["end", "--done", "develop-skill"], 0);
+    let lines: Vec<String> =
+        summary.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let done =
+        |at: usize| vec![format!("{} completed {}", PHASES[at].0, file(at)), format!("It was done in try {at}.")];
+    let mut wanted: Vec<String> = (0..2).flat_map(done).collect();
+    wanted.push("check-parts skipped".to_owned());
+    wanted.extend((3..PHASES.len()).flat_map(done));
+    wanted.extend([
+        format!("develop-skill made {PRODUCT}"),
+        "8 of 9 phases completed, 1 skipped, went back 0 times".to_owned(),
+        "SKILL_COMPLETE develop-skill".to_owned(),
+    ]);
+    assert_eq!(lines, wanted, "{summary}");
+}
+
 #[test]
 fn a_composite_run_that_is_killed_at_every_step_goes_on_where_it_stood() {
     let names = |count: usize| PHASES[..count].iter().map(|(phase, _)| (*phase).to_string()).collect::<Vec<_>>();
     // What is told in each phase where nothing goes wrong.
     let smooth = begun();
     let mut told = vec![standing(&smooth)];
-    for (number, (_, agent)) in PHASES.into_iter().enumerate() {
-        go(&smooth, &Try { number, agent }, 0..STEPS);
+    for (number, (phase, agent)) in PHASES.into_iter().enumerate() {
+        go(&smooth, &Try { number, phase, agent }, 0..STEPS);
         told.push(standing(&smooth));
     }
     assert!(told.iter().enumerate().all(|(count, (done, _))| *done == names(count)), "{told:?}");
 
     let world = begun();
     let (mut number, mut cuts) = (0, Vec::new());
-    for (at, (_, agent)) in PHASES.into_iter().enumerate() {
+    for (at, (phase, agent)) in PHASES.into_iter().enumerate() {
         for cut in 0..STEPS {
             number += 1;
-            let one = Try { number, agent };
+            let one = Try { number, phase, agent };
             go(&world, &one, 0..cut);
             // From before the process has read anything to after it has answered.
             killed(&world, &one.message(&world, cut), Duration::from_millis((number * 7 % 5) as u64 * 4));
@@ -173,7 +269,7 @@ fn a_composite_run_that_is_killed_at_every_step_goes_on_where_it_stood() {
         // Whatever was cut off, the phase is done by one whole try, unless it is done already.
         if standing(&world).0.len() == at {
             number += 1;
-            go(&world, &Try { number, agent }, 0..STEPS);
+            go(&world, &Try { number, phase, agent }, 0..STEPS);
         }
         assert_eq!(standing(&world), told[at + 1], "{agent}");
     }

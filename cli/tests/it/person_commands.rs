@@ -142,7 +142,8 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     assert!(status(&world).contains("\"initialized\""), "{}", status(&world));
     let missing = world.phasegate(&["end", "--done"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
-    let starts = |kind: &str| json!({"subagent_type": kind, "prompt": "Task ID: t-1", "description": "d"});
+    let prompt = "## Task context\n## Role extension\n## Task instructions\n## Related terms\n## Output\n";
+    let starts = |kind: &str| json!({"subagent_type": kind, "prompt": prompt, "description": "d"});
     world.run(&["halt"], 0);
     let told = world.run(&["status", "history"], 0);
     assert!(told.starts_with("develop-command halted"), "{told}");

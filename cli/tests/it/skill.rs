@@ -39,6 +39,42 @@ fn a_table_of_phases_becomes_a_skill_with_each_kind() {
 }
 
 #[test]
+fn a_phase_0_that_is_not_linear_is_refused_and_an_optional_phase_waits_for_a_condition() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    let table = |kind: &str| {
+        format!(
+            "{{\"0\": {{\"type\": \"{kind}\", \"uses_atomic_skill\": \"orchestrate-research\", \"iteration_agents\": [\"research\"], \
+             \"remediation_target\": \"0\", \"next\": \"1\"}}, \"1\": {{\"type\": \"OPTIONAL\", \"skip_condition\": \"known\", \
+             \"uses_atomic_skill\": \"orchestrate-analysis\", \"next\": null}}}}"
+        )
+    };
+    for kind in ["OPTIONAL", "ITERATIVE", "REMEDIATION", "PARALLEL", "AUTO"] {
+        world.write("table.json", &table(kind));
+        world.run(&["skill", "new", "made", "--registry", "table.json"], 2);
+    }
+    world.write("table.json", &table("LINEAR"));
+    world.run(&["skill", "new", "made", "--registry", "table.json"], 0);
+    let text = world.run(&["skill", "show", "made"], 0);
+    assert!(!text.contains("\n    optional:") && text.contains("Skipped with: known."), "{text}");
+    assert!(world.run(&["check"], 0).contains("0 errors, 0 warnings"));
+}
+
+#[test]
+fn a_file_of_the_project_stands_in_for_one_that_a_shipped_skill_names() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");
+    world.write(".phasegate/formats/memory.yaml", "title: {matches: \"MINE .+\"}\n");
+    world.write(".phasegate/prompts/clarification.md", "My text for ${agent}.\n");
+    assert!(world.run(&["check"], 0).contains("0 errors, 0 warnings"));
+    world.start("s");
+    let told = world.run(&["start", "develop-command", "task_id=t-1", "--session", "s"], 0);
+    assert!(told.contains("My text for clarification."), "{told}");
+    world.write(".phasegate/formats/memory.yaml", "title: [\n");
+    assert!(world.run(&["check"], 1).contains("formats/memory.yaml"));
+}
+
+#[test]
 fn shipped_files_are_shown_and_no_run_is_no() {
     let world = World::unguarded();
     world.write(".phasegate/config.yaml", "mode: block\nuse: [develop-command]\n");

@@ -1,6 +1,8 @@
 //! All configs of a project to one policy.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use phasegate_core::Code;
 use phasegate_core::policy::{Approve, Mode, Policy, Skill};
@@ -54,7 +56,8 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     uses(&mut work, &settings, &groups, &mut skills);
     let everywhere = everywhere(&mut work, &settings, &groups, &skills);
     skills.values_mut().for_each(|skill| everywhere.apply(skill));
-    run_others(&mut work, &mut skills, &runs, &everywhere, groups.at(Level::Project));
+    let parts = parts_beside(&work, &settings, &runs, &groups);
+    run_others(&mut work, &mut skills, &runs, &everywhere, &parts);
     let (mcp, changed_tools) = mcp::combine(settings.iter().map(|(_, source, _)| &source.mcp));
     let approve = approve(settings.iter().filter_map(|(_, source, _)| source.approve));
     let safety = safety::combine(settings.iter().map(|(_, source, _)| &source.safety));
@@ -217,20 +220,51 @@ struct Use<'s> {
     mode: Option<Mode>,
 }
 
+/// Shipped skills are held against nothing of the project.
+static NOTHING: LazyLock<Known> = LazyLock::new(Known::default);
+
+/// What stands beside shipped skills that no file names and others run.
+struct Parts<'a> {
+    beside: Beside<'a>,
+    /// Where they are named first.
+    named: Option<(usize, Span)>,
+}
+
+/// The files of the highest level that names a skill stand in for shipped ones: no lower one changes what it asks for.
+fn parts_beside<'a>(
+    work: &Work<'a>,
+    settings: &[(usize, SettingsSource, Node)],
+    runs: &[Named],
+    groups: &'a AllGroups,
+) -> Parts<'a> {
+    let uses = settings.iter().filter(|(_, source, _)| !source.uses.is_empty());
+    let places = uses.map(|(file, _, node)| (*file, node.span)).chain(runs.iter().map(|run| (run.file, run.span)));
+    let named = places.max_by_key(|(file, _)| (work.level(*file), std::cmp::Reverse(*file)));
+    let level = named.map_or(Level::Project, |(file, _)| work.level(file));
+    let texts = Texts::of(work.files, level);
+    Parts { beside: Beside { known: &NOTHING, texts, groups: groups.at(Level::Project) }, named }
+}
+
 /// Gives each skill the skills that its phases run.
 fn run_others(
     work: &mut Work<'_>,
     skills: &mut BTreeMap<String, Skill>,
     runs: &[Named],
     everywhere: &Everywhere,
-    groups: &Groups,
+    parts: &Parts<'_>,
 ) {
+    let found = RefCell::new(Vec::new());
     let unnamed = |name: &str| {
-        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict, groups)?;
+        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict, &parts.beside, &mut |finding| {
+            found.borrow_mut().push(finding);
+        })?;
         everywhere.apply(&mut skill);
         Some(skill)
     };
     children::embed(skills, runs, &unnamed, &mut |file, finding| work.report(file, finding));
+    if let Some((file, span)) = parts.named {
+        found.into_inner().into_iter().for_each(|(path, finding)| work.report(file, finding.named_at(&path, span)));
+    }
     unentered::check(skills, runs, &mut |file, finding| work.report(file, finding));
 }
 
@@ -255,10 +289,18 @@ fn uses(
             }
             let Some(skill) = skills.get_mut(used.name) else {
                 match shipped().iter().find(|shipped| shipped.name == used.name) {
-                    Some(shipped) => match template(shipped, &used, groups.at(work.level(*number))) {
-                        Some(skill) => skills.extend([(skill.name.clone(), skill)]),
-                        None => work.report(*number, no_such_form(&used)),
-                    },
+                    Some(shipped) => {
+                        let level = work.level(*number);
+                        // A level's files stand in for shipped ones in the skills that it uses.
+                        let beside =
+                            Beside { known: &NOTHING, texts: Texts::of(work.files, level), groups: groups.at(level) };
+                        let mut report =
+                            |(path, finding): Told| work.report(*number, finding.named_at(&path, used.span));
+                        match template(shipped, &used, &beside, &mut report) {
+                            Some(skill) => skills.extend([(skill.name.clone(), skill)]),
+                            None => work.report(*number, no_such_form(&used)),
+                        }
+                    }
                     None => work.report(*number, unknown(&used, &own)),
                 }
                 continue;
@@ -280,16 +322,22 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
     }
 }
 
-fn template(shipped: &Shipped, used: &Use<'_>, groups: &Groups) -> Option<Skill> {
+/// A mistake in a shipped skill, by its path: a file that stands in for a shipped one has it.
+type Told = (String, Finding);
+
+fn template(shipped: &Shipped, used: &Use<'_>, beside: &Beside<'_>, report: &mut dyn FnMut(Told)) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
-    let mut skill = read_shipped(shipped, form, groups)?;
+    let mut skill = read_shipped(shipped, form, beside, report)?;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }
 
-fn read_shipped(shipped: &Shipped, form: Form, groups: &Groups) -> Option<Skill> {
-    let beside = Beside { known: &Known::default(), texts: Texts::default(), groups };
-    Some(skills::read_skill(0, &shipped.source(form)?, &beside, &mut Vec::new())?.skill)
+fn read_shipped(shipped: &Shipped, form: Form, beside: &Beside<'_>, report: &mut dyn FnMut(Told)) -> Option<Skill> {
+    let mut findings = Vec::new();
+    let skill = skills::read_skill(0, &shipped.source(form)?, beside, &mut findings)?.skill;
+    let mistakes = findings.into_iter().filter(Finding::is_error);
+    mistakes.for_each(|finding| report((shipped.path(form), finding)));
+    Some(skill)
 }
 
 fn listed_twice(used: &Use<'_>) -> Finding {

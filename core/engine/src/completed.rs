@@ -18,6 +18,8 @@ use crate::state::{Obligation, Run, State, Status};
 
 /// What such an obligation is about, at the end of its id.
 const ABOUT: &str = "complete";
+/// The skill that keeps what was learned in a run of another.
+const LEARNINGS: &str = "develop-learnings";
 
 /// Has the agent told that a run is complete that ended by itself. What a command ends, its answer says.
 pub(crate) fn tell(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Event, id: &str) {
@@ -32,7 +34,11 @@ pub(crate) fn tell(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, ev
     let files: BTreeSet<String> = files.filter_map(Value::as_str).map(|file| format!("`{file}`")).collect();
     let files: Vec<String> = files.into_iter().collect();
     let left = if files.is_empty() { String::new() } else { format!(" Its phases left {}.", files.join(", ")) };
-    let text = format!("phasegate: {}. Tell the user what was made.{left}", words(&run.skill));
+    let learned = match policy.skill(LEARNINGS).filter(|skill| skill.name != run.skill) {
+        Some(_) => format!(" What was learned is a run of its own: invoke the skill `{LEARNINGS}`."),
+        None => String::new(),
+    };
+    let text = format!("phasegate: {}. Tell the user what was made.{left}{learned}", words(&run.skill));
     draft.change(Change::NoticeDue { run: id.to_string(), about: ABOUT.to_string(), text });
 }
 

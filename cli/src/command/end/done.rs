@@ -1,16 +1,22 @@
 //! `phasegate end --done`: the end of a run that is done, and what it left.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
 use owo_colors::OwoColorize as _;
 use phasegate_core::state::Status;
 use serde_json::Value;
 
 use crate::command::control::{Target, about, give};
-use crate::command::live::roots::Roots;
+use crate::command::live::roots::{Root, Roots};
 use crate::command::status::history::execution::state;
 use crate::command::status::words;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
+
+/// The most characters of a line of a file.
+const MAX_CHARS: usize = 120;
 
 /// Ends a run that is done. One that is not done says what is missing.
 ///
@@ -44,25 +50,54 @@ pub(super) fn run(name: Option<&String>, session: Option<&String>, context: &Con
     if context.out.json {
         context.out.value(&state);
     } else {
-        summary(context, &state, completed);
+        summary(&found, ended, &state, context, completed);
     }
     Ok(if completed { Exit::Done } else { Exit::No })
 }
 
-/// What the phases of a run left, and that it is complete.
-fn summary(context: &Context, state: &Value, completed: bool) {
-    for (phase, outputs) in state.get("phase_outputs").and_then(Value::as_object).into_iter().flatten() {
-        for output in outputs.as_array().into_iter().flatten() {
-            let files = output.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-            let skill = output.get("skill").and_then(Value::as_str).unwrap_or_default();
-            context.out.line(format_args!("{phase}: {skill} {}", files.collect::<Vec<_>>().join(", ")));
+/// The phases of a run in their order, each with its state and what it left, and that the run is complete.
+fn summary(found: &Roots, root: Root<'_>, state: &Value, context: &Context, completed: bool) {
+    let phases = found.skill(root.run).map(|skill| skill.phases).unwrap_or_default();
+    let skill = root.run.skill.as_str();
+    // What is done again leaves the same file.
+    let mut seen = BTreeSet::new();
+    let mut tell = |name: &str, is: &str, of: &str| {
+        let outputs = state.get("phase_outputs").and_then(|outputs| outputs.get(of)?.as_array());
+        let files = outputs.into_iter().flatten().filter_map(|one| one.get("files")?.as_array()).flatten();
+        let files: Vec<&str> = files.filter_map(Value::as_str).filter(|file| seen.insert(*file)).collect();
+        context.out.line(format!("{name} {is} {}", files.join(", ")).trim_end());
+        for said in files.iter().filter_map(|file| says(&found.project.root.join(file))) {
+            context.out.line(format_args!("    {said}"));
         }
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for phase in &phases {
+        let info = state.get("fsm").and_then(|fsm| fsm.get("phase_info")?.get(&phase.name));
+        let is = info.and_then(|info| info.get("status")?.as_str()).unwrap_or_default();
+        *counts.entry(is.to_owned()).or_default() += 1;
+        tell(&phase.name, is, &phase.name);
     }
-    let skill = state.get("skill_name").and_then(Value::as_str).unwrap_or_default();
+    if state.get("phase_outputs").is_some_and(|outputs| outputs.get(skill).is_some()) {
+        tell(skill, "made", skill);
+    }
+    let count = |is: &str| counts.get(is).copied().unwrap_or_default();
+    let backs: u64 = root.run.backs.iter().map(|(_, _, times)| u64::from(*times)).sum();
+    let (done, skipped) = (count("completed"), count("skipped"));
+    context
+        .out
+        .line(format_args!("{done} of {} phases completed, {skipped} skipped, went back {backs} times", phases.len()));
     if completed {
         context.out.line(format_args!("{} {skill}", "SKILL_COMPLETE".green()));
     } else {
         let why = state.get("halt_reason").and_then(Value::as_str).unwrap_or_default();
         context.out.line(format_args!("{skill} is not complete: {why}"));
     }
+}
+
+/// What a memory file says first of what was done.
+fn says(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let mut lines = text.lines().skip_while(|line| !(line.starts_with('#') && line.contains("Section 1")));
+    let line = lines.find(|line| !(line.trim().is_empty() || line.starts_with('#')))?;
+    Some(line.trim().chars().take(MAX_CHARS).collect())
 }

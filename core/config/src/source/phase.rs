@@ -47,7 +47,7 @@ pub struct PhaseSource {
     pub done_by: Option<String>,
     /// The runs that the phase consists of: the name of a skill; a list of names, one after the other; `parallel`, all at
     /// once; or `each`, one for each element of a plan. Such a phase has no lines but `forbidden`: the calls are those of the runs. It is done when they have finished,
-    /// and fails when one of them fails; `leave` is `on_done`.
+    /// and fails when one of them fails, or when what it `produces` is not there then; `leave` is `on_done`.
     pub run: Option<RunSource>,
     /// Whether the phase may be skipped: `true`, or `when` a condition holds. By default a person alone skips it; with `false`
     /// nobody does, and a person can only say that it is done (`phasegate advance`).

@@ -35,6 +35,11 @@ impl Phase<'_> {
 pub(super) fn skill(name: &str, description: &str, table: &Value) -> Result<Made, String> {
     let table = table.get(name).unwrap_or(table).as_object().ok_or("it is no object of phases")?;
     let phases = in_order(table)?;
+    if let Some((_, first)) = phases.iter().find(|(id, _)| *id == "0")
+        && !["LINEAR", ""].contains(&first.text("type"))
+    {
+        return Err(format!("phase `0` is {}: it must be LINEAR (mandatory)", first.text("type")));
+    }
     let mut made = Made { text: head(name, description), warnings: Vec::new() };
     let by_id = |id: &str| phases.iter().find(|(known, _)| *known == id).map(|(_, phase)| phase.name.as_str());
     for (id, phase) in &phases {
@@ -95,9 +100,10 @@ fn lines<'n>(
         "OPTIONAL" => {
             let condition = match phase.text("skip_condition") {
                 "" => String::new(),
-                condition => format!("  # skipped with: {condition}. A condition on files stands under `when`."),
+                condition => format!(" Skipped with: {condition}."),
             };
-            Ok(vec![format!("optional: true{condition}"), atomic()?])
+            let how = "write the condition on files, `optional: {when: {file: PATH}}`, or skip it yourself.";
+            Ok(vec![format!("# It was OPTIONAL.{condition} To pass it over {how}"), atomic()?])
         }
         "ITERATIVE" => {
             let agents = phase.fields.get("iteration_agents").and_then(Value::as_array);

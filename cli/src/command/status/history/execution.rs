@@ -42,8 +42,10 @@ pub(crate) fn state(found: &Roots, root: Root<'_>) -> Result<Value, Failure> {
     let times = times(found, root)?;
     let status = status(root, &times);
     let outputs = skill.as_ref().map(|skill| outputs(found, root, skill)).unwrap_or_default();
+    // What a composite skill makes itself is its product.
+    let of_phases = || outputs.iter().filter(|(of, _)| outputs.len() == 1 || **of != run.skill);
     let files: Vec<&Value> =
-        outputs.values().filter_map(Value::as_array).flatten().filter_map(|one| one.get("files")).collect();
+        of_phases().filter_map(|(_, all)| all.as_array()).flatten().filter_map(|one| one.get("files")).collect();
     let mut memory: Vec<&str> =
         files.iter().filter_map(|files| files.as_array()).flatten().filter_map(Value::as_str).collect();
     memory.sort_unstable();
@@ -64,7 +66,7 @@ pub(crate) fn state(found: &Roots, root: Root<'_>) -> Result<Value, Failure> {
         "updated_at": time(times.updated),
         "status": status,
         "halt_reason": halt.as_ref().map(|halt| halt.why.as_str()),
-        "fsm": fsm(root, skill.as_ref(), &times, status),
+        "fsm": fsm(root, skill.as_ref(), &times, &Now { status, halt: halt.as_ref() }),
         "phase_outputs": outputs,
         "phase_timestamps": stamps,
         "memory_files": memory,
@@ -130,12 +132,40 @@ fn halt(found: &Roots, root: Root<'_>, status: &str) -> Option<Halt> {
     })
 }
 
-fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, status: &str) -> Value {
-    let run = root.run;
+/// Where a run is now.
+struct Now<'a> {
+    status: &'a str,
+    halt: Option<&'a Halt>,
+}
+
+/// The way of a run in the words of the other system: `PHASE_0_5`, `SKIPPED_1`, `HALTED: why`.
+fn history(run: &Run, phases: &[Phase], times: &Times, now: &Now<'_>) -> Vec<String> {
+    let named = |word: &str, phase: &str| {
+        format!("{word}_{}", phase.strip_prefix("phase-").unwrap_or(phase).replace(['-', '.'], "_"))
+    };
+    let place = |name: &str| phases.iter().position(|phase| phase.name == name);
+    let is_skipped = |name: &str| run.skipped.iter().any(|one| one.phase == name);
     let mut history = vec!["INITIALIZED".to_owned()];
-    history.extend(times.way.iter().map(|phase| format!("PHASE_{phase}")));
-    history.extend(matches!(status, "completed" | "halted").then(|| status.to_uppercase()));
+    let mut after = None;
+    for phase in &times.way {
+        let between = after.zip(place(phase)).and_then(|(after, here)| phases.get(after..here)).unwrap_or_default();
+        let passed = between.iter().map(|phase| phase.name.as_str()).filter(|name| is_skipped(name));
+        history.extend(passed.map(|name| named("SKIPPED", name)));
+        history.push(named("PHASE", phase));
+        after = place(phase);
+    }
+    history.extend(match (now.status, now.halt) {
+        ("completed", _) => Some("COMPLETED".to_owned()),
+        ("halted", halt) => Some(halt.map_or_else(|| "HALTED".to_owned(), |halt| format!("HALTED: {}", halt.why))),
+        _ => None,
+    });
+    history
+}
+
+fn fsm(root: Root<'_>, skill: Option<&Skill>, times: &Times, now: &Now<'_>) -> Value {
+    let (run, status) = (root.run, now.status);
     let phases = skill.map(|skill| skill.phases.as_slice()).unwrap_or_default();
+    let history = history(run, phases, times, now);
     let state_of = |phase: &Phase| {
         let is_skipped = run.skipped.iter().any(|one| one.phase == phase.name && one.ahead.is_none());
         let before = phases.iter().take_while(|one| one.name != phase.name).map(|one| one.name.as_str());
