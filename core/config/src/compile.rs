@@ -255,8 +255,8 @@ fn run_others(
 ) {
     let found = RefCell::new(Vec::new());
     let unnamed = |name: &str| {
-        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict, &parts.beside, &mut |finding| {
-            found.borrow_mut().push(finding);
+        let mut skill = read_shipped(&find_shipped(name)?.0, Form::Strict, &parts.beside, &mut |path, finding| {
+            found.borrow_mut().push((path, finding));
         })?;
         everywhere.apply(&mut skill);
         Some(skill)
@@ -295,7 +295,7 @@ fn uses(
                         let beside =
                             Beside { known: &NOTHING, texts: Texts::of(work.files, level), groups: groups.at(level) };
                         let mut report =
-                            |(path, finding): Told| work.report(*number, finding.named_at(&path, used.span));
+                            |path: String, finding: Finding| work.report(*number, finding.named_at(&path, used.span));
                         match template(shipped, &used, &beside, &mut report) {
                             Some(skill) => skills.extend([(skill.name.clone(), skill)]),
                             None => work.report(*number, no_such_form(&used)),
@@ -322,21 +322,21 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
     }
 }
 
-/// A mistake in a shipped skill, by its path: a file that stands in for a shipped one has it.
-type Told = (String, Finding);
+/// Takes a mistake in a shipped skill, with its path: a file that stands in for a shipped one has it.
+type Report<'r> = dyn FnMut(String, Finding) + 'r;
 
-fn template(shipped: &Shipped, used: &Use<'_>, beside: &Beside<'_>, report: &mut dyn FnMut(Told)) -> Option<Skill> {
+fn template(shipped: &Shipped, used: &Use<'_>, beside: &Beside<'_>, report: &mut Report<'_>) -> Option<Skill> {
     let form = used.form.map_or(Form::Strict, |(form, _)| form);
     let mut skill = read_shipped(shipped, form, beside, report)?;
     skill.mode = skill.mode.max(used.mode);
     Some(skill)
 }
 
-fn read_shipped(shipped: &Shipped, form: Form, beside: &Beside<'_>, report: &mut dyn FnMut(Told)) -> Option<Skill> {
+fn read_shipped(shipped: &Shipped, form: Form, beside: &Beside<'_>, report: &mut Report<'_>) -> Option<Skill> {
     let mut findings = Vec::new();
     let skill = skills::read_skill(0, &shipped.source(form)?, beside, &mut findings)?.skill;
     let mistakes = findings.into_iter().filter(Finding::is_error);
-    mistakes.for_each(|finding| report((shipped.path(form), finding)));
+    mistakes.for_each(|finding| report(shipped.path(form), finding));
     Some(skill)
 }
 
