@@ -42,10 +42,8 @@ pub(crate) fn state(found: &Roots, root: Root<'_>) -> Result<Value, Failure> {
     let times = times(found, root)?;
     let status = status(root, &times);
     let outputs = skill.as_ref().map(|skill| outputs(found, root, skill)).unwrap_or_default();
-    // What a composite skill makes itself is its product.
-    let of_phases = || outputs.iter().filter(|(of, _)| outputs.len() == 1 || **of != run.skill);
     let files: Vec<&Value> =
-        of_phases().filter_map(|(_, all)| all.as_array()).flatten().filter_map(|one| one.get("files")).collect();
+        outputs.values().filter_map(Value::as_array).flatten().filter_map(|one| one.get("files")).collect();
     let mut memory: Vec<&str> =
         files.iter().filter_map(|files| files.as_array()).flatten().filter_map(Value::as_str).collect();
     memory.sort_unstable();
