@@ -258,7 +258,7 @@ impl World {
 
     pub(crate) fn optional(&self, run: usize, phase: usize) -> bool {
         match &self.skill(run).phases[phase].optional {
-            Optional::No => false,
+            Optional::No | Optional::Never => false,
             Optional::Yes => true,
             Optional::When(condition) => self.holds(run, Some(condition)),
         }
