@@ -173,14 +173,25 @@ fn state(world: &World) -> Value {
     state
 }
 
+/// Goes through the phases of these numbers, each in one try.
+fn go_through(world: &World, phases: std::ops::Range<usize>) {
+    for number in phases {
+        let (phase, agent) = PHASES[number];
+        go(world, &Try { number, phase, agent }, 0..6);
+    }
+}
+
+/// The file of the phase of this number.
+fn file(number: usize) -> String {
+    let (phase, agent) = PHASES[number];
+    Try { number, phase, agent }.file()
+}
+
 #[test]
 fn the_state_of_a_run_has_every_field_and_its_end_a_summary() {
     let world = begun_in(World::unguarded());
-    let file = |at: usize| Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }.file();
     let told = |at: usize, status: &str| json!({"skill": format!("orchestrate-{}", PHASES[at].1), "status": status, "files": if status == "completed" { json!([file(at)]) } else { json!([]) }});
-    for at in 0..2 {
-        go(&world, &Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }, 0..6);
-    }
+    go_through(&world, 0..2);
     world.run(&["skip", "develop-skill"], 0);
     world.run(&["halt", "develop-skill", "--why", "wait"], 0);
     let found = state(&world);
@@ -220,9 +231,7 @@ fn the_state_of_a_run_has_every_field_and_its_end_a_summary() {
     });
     assert_eq!(found, wanted, "{found:#}");
     world.run(&["resume"], 0);
-    for at in 3..PHASES.len() {
-        go(&world, &Try { number: at, phase: PHASES[at].0, agent: PHASES[at].1 }, 0..6);
-    }
+    go_through(&world, 3..PHASES.len());
     let summary = world.run(&["end", "--done", "develop-skill"], 0);
     let lines: Vec<String> =
         summary.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();

@@ -152,10 +152,8 @@ fn completion(world: &mut World<'_>, run: &Run, skill: &Skill, here: usize) -> O
 /// The phase to which completion leads a run whose phase is done, and what it passes over.
 pub(crate) fn goes_on_to(world: &mut World<'_>, run: &Run, skill: &Skill) -> Option<(String, Vec<String>)> {
     let here = skill.phase_index(&run.phase)?;
-    match completion(world, run, skill, here)? {
-        Change::PhaseEntered { phase, skipped, .. } => Some((phase, skipped)),
-        _ => None,
-    }
+    let change = completion(world, run, skill, here)?;
+    if let Change::PhaseEntered { phase, skipped, .. } = change { Some((phase, skipped)) } else { None }
 }
 
 /// Whether completion passes over the phase: it is optional under a condition that holds, or a person said that it is skipped.

@@ -8,7 +8,7 @@ use super::case::{Call, Case};
 use super::outcome::Outcome;
 use super::player::Player;
 use super::tasks;
-use super::transcript::{AGENT, allowed, at, last, skill, state, write};
+use super::transcript::{AGENT, allowed, at, last, skill, state, with, write};
 
 /// The phases of the original.
 const PHASES: &str = include_str!("../../cases/planner.toml");
@@ -113,11 +113,11 @@ pub(super) fn play(player: &Player, case: &Case) -> Result<Outcome> {
 
 /// The line that imports a state; in `execute` it has a task, as no other has come there.
 fn with_task(graph: &Value) -> Value {
-    let mut graph = graph.clone();
-    if graph["current_phase"] == "execute" && graph["tasks"].as_array().is_none_or(Vec::is_empty) {
-        graph["tasks"] = json!([{"id": "T1", "wave": 1}]);
+    let has_tasks = at(graph, "/tasks").as_array().is_some_and(|tasks| !tasks.is_empty());
+    if at(graph, "/current_phase") != "execute" || has_tasks {
+        return state(graph);
     }
-    state(&graph)
+    state(&with(graph.clone(), "tasks", json!([{"id": "T1", "wave": 1}])))
 }
 
 /// A state in a phase, with the documents of all phases before it, and the files.

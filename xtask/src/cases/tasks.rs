@@ -6,7 +6,7 @@ use xtask::failure::Result;
 use super::case::{Call, Case};
 use super::outcome::Outcome;
 use super::player::{Client, Player};
-use super::transcript::{AGENT, allowed, at, last, skill, state, write};
+use super::transcript::{AGENT, allowed, at, last, skill, state, with, write};
 
 /// A result of the call before.
 fn ended(id: &str) -> Value {
@@ -14,9 +14,8 @@ fn ended(id: &str) -> Value {
 }
 
 /// A line as the call of this id.
-fn named(id: &str, mut line: Value) -> Value {
-    line["id"] = json!(id);
-    line
+fn named(id: &str, line: Value) -> Value {
+    with(line, "id", json!(id))
 }
 
 /// A call that ended well.
@@ -42,8 +41,7 @@ pub(super) fn ready(player: &Player, case: &Case) -> Result<Outcome> {
 pub(super) fn all_named(player: &Player, case: &Case, call: &Call) -> Result<Outcome> {
     let wanted = at(&case.expect, "/tasks").as_array().cloned().unwrap_or_default();
     let tasks: Vec<Value> = wanted.iter().chain([&json!("T99")]).map(|id| json!({"id": id, "wave": 1})).collect();
-    let mut input = call.args.clone();
-    input["subagent_type"] = json!(AGENT);
+    let input = with(call.args.clone(), "subagent_type", json!(AGENT));
     let start = json!({"event": "tool_call", "tool": "Agent", "input": input});
     let answer = last(player, &[state(&json!({"current_phase": "execute", "tasks": tasks})), start])?;
     Ok(Outcome::of(&(wanted.len() == 1), &allowed(&answer)))
@@ -62,7 +60,8 @@ pub(super) fn gate(player: &Player, case: &Case) -> Result<Outcome> {
     let moved = root.is_none_or(|run| at(run, "/phase") != "execute");
     let wave = at(graph, "/current_wave").as_u64().unwrap_or(1);
     let tasks = at(graph, "/tasks").as_array().into_iter().flatten();
-    let later = tasks.filter(|task| task["wave"].as_u64() > Some(wave)).filter_map(|task| task["id"].as_str());
+    let later =
+        tasks.filter(|task| at(task, "/wave").as_u64() > Some(wave)).filter_map(|task| at(task, "/id").as_str());
     let begun = later.into_iter().any(|id| at(&answer, "/branches").get(id).is_some());
     Ok(Outcome::of(at(&case.expect, "/passed"), &(moved || begun)))
 }

@@ -18,6 +18,12 @@ pub(super) fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
+/// An object with this field.
+pub(super) fn with(mut object: Value, key: &str, value: Value) -> Value {
+    object.as_object_mut().into_iter().for_each(|fields| drop(fields.insert(key.to_owned(), value.clone())));
+    object
+}
+
 pub(super) fn skill(name: &str) -> Value {
     json!({"event": "tool_call", "tool": "Skill", "input": {"skill": name}})
 }

@@ -62,7 +62,7 @@ fn of_element(state: &State, run: &Run, progress: &PlanProgress, numbered: Numbe
     let of_element = |part: &&Run| {
         part.parent.as_ref() == Some(&run.id) && part.branch.as_ref().is_some_and(|branch| branch.place == at)
     };
-    let last = state.project.runs.iter().chain(&state.session.runs).filter(of_element).last();
+    let last = state.project.runs.iter().chain(&state.session.runs).rfind(of_element);
     if word == "finished" && last.is_some_and(|part| part.status == Status::Finished && part.said_done.is_empty()) {
         fields.insert("seen".to_string(), json!(true));
     }
