@@ -81,7 +81,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let status = if args.revoke { "is approved no more" } else { "is approved" };
     let of_project = known.iter().any(|asked| asked.shared_run(listed(args.revoke), name).is_some());
     match answer.result.get("skill").and_then(Value::as_str) {
-        Some(skill) if of_project => {
+        Some(skill) if of_project || answer.session.is_empty() => {
             context.out.line(format_args!("{} {status} in the run of {skill} of the project", name.bold()));
         }
         Some(skill) => {

@@ -48,7 +48,7 @@ pub(crate) fn no_session(project: &Project, id: &str) -> Failure {
 /// The answer to a command.
 #[derive(Debug)]
 pub struct Answer {
-    /// The session it was given to.
+    /// The session it was given to; empty: to the runs of a project that no session has seen.
     pub session: String,
     /// The answer itself.
     pub result: Value,
@@ -65,6 +65,10 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
     let Giver { sign, by } = giver(&runtime, &project)?;
+    if sign.is_none() && target.session.is_none() && has_unseen_runs(&runtime, &project)? {
+        let step = runtime.command_project(&project, by, name, args)?;
+        return Ok(Answer { session: String::new(), result: result(&project, step, name, None)?, by });
+    }
     let session = match sign.as_ref().and_then(own_session) {
         Some(own) => agents_own(&project, target, own)?,
         None => chosen(&project, target)?,
@@ -73,6 +77,12 @@ pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Resu
     let step = runtime.handle_event(project.clone(), &session, Event::new(&session, kind))?;
     let sign = sign.as_ref();
     Ok(Answer { session, result: result(&project, step, name, sign)?, by })
+}
+
+/// Whether the project has live runs and no session.
+fn has_unseen_runs(runtime: &Runtime, project: &Project) -> Result<bool, Failure> {
+    let has_runs = || Ok(runtime.runs(project, None)?.as_array().is_some_and(|runs| !runs.is_empty()));
+    if sessions(project)?.known.is_empty() { has_runs() } else { Ok(false) }
 }
 
 /// Gives a command to the project as a whole, whether it has a session or not.

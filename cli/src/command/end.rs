@@ -41,9 +41,6 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if args.session.is_none() && is_in_force(args.name.as_ref(), context)? {
         return lift(args.name.as_ref(), context);
     }
-    if args.session.is_none() && has_no_session(context)? {
-        return end_for_project(args.name.as_ref(), context);
-    }
     let target = Target { session: args.session.clone() };
     let answer = give(context, &target, "deactivate_skill", about(args.name.as_ref()).into())?;
     if context.out.json {
@@ -51,32 +48,15 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         let ended = answer.result.get("skill").and_then(Value::as_str).or(args.name.as_deref());
         match ended {
+            Some(skill) if answer.session.is_empty() => {
+                context.out.line(format_args!("{skill} has ended in this project"));
+            }
             Some(skill) => context.out.line(format_args!("{skill} is no longer active in session {}", answer.session)),
             None => context.out.line(format_args!("no skill was active in session {}", answer.session)),
         }
         if let Some(whole) = answer.result.get("part_of").and_then(Value::as_str) {
             say_of_whole(context, &answer.session, whole)?;
         }
-    }
-    Ok(Exit::Done)
-}
-
-/// Whether the project has no session through which a run could be ended.
-fn has_no_session(context: &Context) -> Result<bool, Failure> {
-    let runtime = context.runtime()?;
-    Ok(sessions(&context.find_project(&runtime)?)?.known.is_empty())
-}
-
-/// Ends a run of the project that no session has seen.
-fn end_for_project(skill: Option<&String>, context: &Context) -> Result<Exit, Failure> {
-    let result = give_project(context, "deactivate_skill", about(skill).into())?;
-    if context.out.json {
-        context.out.value(&result);
-        return Ok(Exit::Done);
-    }
-    match result.get("skill").and_then(Value::as_str) {
-        Some(skill) => context.out.line(format_args!("{} has ended in this project", skill.bold())),
-        None => context.out.line("no skill was active in this project"),
     }
     Ok(Exit::Done)
 }

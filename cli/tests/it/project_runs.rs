@@ -102,7 +102,11 @@ fn a_run_that_two_sessions_worked_on_is_told_as_a_whole() {
     let state: Value = serde_json::from_str(&world.run(&["status", "history", "feature", "--json"], 0)).unwrap();
     let history = ["INITIALIZED", "PHASE_list", "PHASE_execute", "PHASE_note", "COMPLETED"];
     assert_eq!(state["fsm"]["history"], json!(history));
-    assert_eq!((&state["fsm"]["skipped_phases"], &state["memory_files"]), (&json!([]), &json!([])), "what the skill itself makes is its product");
+    assert_eq!(
+        (&state["fsm"]["skipped_phases"], &state["memory_files"]),
+        (&json!([]), &json!([])),
+        "what the skill itself makes is its product"
+    );
     assert!(state["created_at"].is_string(), "{state}");
 }
 
