@@ -15,29 +15,27 @@ use crate::walk::Walk;
 pub(super) fn fetch(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     let saves = command.name == "wget";
     let names = if saves { ["O", "output-document"] } else { ["o", "output"] };
-    let fills: &[&str] = if saves { &["P", "directory-prefix"] } else { &["output-dir"] };
-    let folder = command.values(fills).last();
-    let placed = |path: &Field| folder.map_or_else(|| path.clone(), |folder| path.below(folder));
     for file in command.values(&names).filter(|file| !matches!(file.known(), Some("-" | "/dev/null"))) {
-        walk.touch(&if saves { file.clone() } else { placed(file) }, Access::Write);
+        walk.touch(file, Access::Write);
         // `#1` stands for what braces or brackets of the address become.
         walk.unnamed |= file.start().contains('#');
     }
+    let fills: &[&str] = if saves { &["P", "directory-prefix"] } else { &["output-dir"] };
+    let folders: Vec<&Field> = command.values(fills).collect();
+    folders.iter().for_each(|folder| walk.touch(&below(folder), Access::Write));
     let many = ["r", "recursive", "m", "mirror", "p", "page-requisites", "x", "force-directories", "i", "input-file"];
     let told = ["J", "remote-header-name", "K", "config", "content-disposition", "e", "execute"];
+    walk.unnamed |= command.has(&told) || (saves && folders.is_empty() && command.has(&many));
     let asks = ["version", "V", "help", "h", "spider", "O", "output-document"];
     let by_address = if saves { !command.has(&asks) } else { command.has(&["O", "remote-name", "remote-name-all"]) };
-    let addresses = command.scan.operands.iter().copied().chain(command.values(&["url"]));
-    let found = addresses.filter(|_| by_address).map(|address| address.known().and_then(file_of));
-    let found: Vec<Option<&str>> = found.chain((saves && command.has(&many)).then_some(None)).collect();
-    for name in found {
-        match (name, folder) {
-            (Some(name), _) => walk.touch(&placed(&Field::text(name, command.span)), Access::Write),
-            (None, Some(folder)) => walk.touch(&below(folder), Access::Write),
-            (None, None) => walk.unnamed = true,
+    if by_address && folders.is_empty() {
+        for address in command.scan.operands.iter().copied().chain(command.values(&["url"])) {
+            match address.known().and_then(file_of) {
+                Some(name) => walk.touch(&Field::text(name, address.span), Access::Write),
+                None => walk.unnamed = true,
+            }
         }
     }
-    walk.unnamed |= command.has(&told);
     sent(walk, command);
     None
 }

@@ -323,13 +323,10 @@ impl Walk<'_> {
                 Operands::FirstNoneWrite => Access::Write,
             };
             if rule.touches == Operands::Replace && does > Verdict::Read {
-                // What takes its place has its name without the ending, or one that the file itself says.
-                let says = ["N", "name", "S", "suffix", "r", "recursive", "output-dir-flat", "output-dir-mirror"];
+                // What takes its place has another ending, or a name that the file itself says.
+                self.touch(&with_any_ending(field), Access::Write);
+                let says = ["N", "name", "S", "suffix", "r", "recursive"];
                 self.unnamed |= scan.options.iter().any(|given| says.contains(&given.name.as_str()));
-                match without_ending(field) {
-                    Some(path) => self.touch(&path, Access::Write),
-                    None => self.unnamed |= field.known().is_none(),
-                }
             }
             match name.strip_prefix("git ") {
                 Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
@@ -370,13 +367,15 @@ fn asks(name: &str, scan: &Scan<'_>) -> bool {
     ASKERS.contains(&name) && !scan.options.iter().any(|given| ASKED.contains(&given.name.as_str()))
 }
 
-/// A path without its last ending, where it has one.
-fn without_ending(path: &Field) -> Option<Field> {
+/// A path with any text in the place of its ending.
+fn with_any_ending(path: &Field) -> Field {
     let mut path = path.clone();
-    let Some(Bit::Text(text)) = path.bits.last_mut() else { return None };
-    let name = text.rfind('/').map_or(0, |at| at.saturating_add(1));
-    text.truncate(text.rfind('.').filter(|at| *at > name)?);
-    Some(path)
+    if let Some(Bit::Text(text)) = path.bits.last_mut() {
+        let name = text.rfind('/').map_or(0, |at| at.saturating_add(1));
+        text.truncate(text.rfind('.').filter(|at| *at > name).unwrap_or(text.len()));
+    }
+    path.bits.push(Bit::Glob);
+    path
 }
 
 /// Whether the operands of a program may be what it changes.
