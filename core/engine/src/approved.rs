@@ -24,6 +24,13 @@ const READERS: [&str; 24] = [
 ];
 /// What of git looks at the repository alone.
 const GIT: [&str; 8] = ["describe", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"];
+/// Names of Python that lead to the environment, to folders of a person and to what the machine is.
+const OF_THE_MACHINE: [&str; 9] =
+    ["environ", "getenv", "getpass", "os", "pathlib", "platform", "posix", "site", "sysconfig"];
+/// Names of Python by which a text may not end, beside powers and shifts.
+const ENDLESS: [&str; 5] = ["input", "itertools", "sleep", "time", "while"];
+/// The most digits in a row of a text of Python that is approved.
+const MAX_DIGITS: usize = 6;
 /// Names that a program of awk may use: those by which it computes and prints what it reads, and comes to its end.
 const AWK: [&str; 20] = [
     "BEGIN", "END", "FNR", "FS", "NF", "NR", "OFS", "ORS", "else", "gsub", "if", "index", "length", "next", "print",
@@ -164,7 +171,8 @@ fn selects_here(call: &Call, name: &str) -> bool {
     pattern.is_none_or(|pattern| is_regex || (!may_leave(pattern) && pattern.starts_with('*')))
 }
 
-/// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that.
+/// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that;
+/// or Python with a text that was judged to read, whose files are among the paths of the call.
 fn is_plain_reader(command: &SimpleCommand) -> bool {
     let text = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
     let Some(words) = command.words.iter().map(text).collect::<Option<Vec<String>>>() else { return false };
@@ -173,11 +181,24 @@ fn is_plain_reader(command: &SimpleCommand) -> bool {
     let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
     let looks = || arguments.iter().find(|word| **word != "--no-pager").is_some_and(|about| GIT.contains(about));
     match (name, arguments) {
+        ("python" | "python3", ["-c", text]) => is_plain_python(text),
         ("awk" | "gawk" | "mawk", ["-F", _, text, files @ ..]) => is_plain_awk(text, files),
         ("awk" | "gawk" | "mawk", [text, files @ ..]) => is_plain_awk(text, files),
         ("git", _) if !looks() => false,
         _ => READERS.contains(&name) && arguments.iter().all(|word| is_plain_option(name, word)),
     }
+}
+
+/// Whether a text of Python, which was judged to read, asks nothing of the machine and of the person that it runs for, and
+/// ends.
+fn is_plain_python(text: &str) -> bool {
+    let mut names = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    let mut numbers = text.split(|letter: char| !letter.is_ascii_digit());
+    text.is_ascii()
+        && !names.any(|name| OF_THE_MACHINE.contains(&name) || ENDLESS.contains(&name))
+        && !text.contains("**")
+        && !text.contains("<<")
+        && numbers.all(|digits| digits.len() <= MAX_DIGITS)
 }
 
 /// Whether a program of awk, which was judged to read, reads the files that it is given, and nothing else. Its own variables
@@ -277,6 +298,7 @@ mod tests {
             "tail -n 5 a.txt",
             "sort -rn a.txt",
             "/usr/bin/wc -l a.txt",
+            "python3 -c print(1)",
             "awk {print$1,NF} a.txt",
             "awk -F : NR==2 a.txt",
         ] {
@@ -324,7 +346,12 @@ mod tests {
             "awk {print} -f",
             "python3 a.py",
             "python3 -m json.tool a.json",
-            "python3 -c print(1)",
+            "python3 -c print(os.environ)",
+            "python3 -c print(\u{ff4f}s)",
+            "python3 -X dev -c print(1)",
+            "python3 -c while(1):pass",
+            "python3 -c print(10**10**9)",
+            "python3 -c list(range(99999999999))",
             "git --no-pager config --list",
             "git",
         ] {

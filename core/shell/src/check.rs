@@ -33,6 +33,7 @@ use crate::walk::Walk;
 use command::Command;
 
 /// Runs a check; `None` says that nothing is worse than the rule says.
+#[expect(clippy::too_many_lines, reason = "an arm for each check")]
 pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     match check {
         Check::Find => find::find(walk, command),

@@ -105,12 +105,7 @@ impl Parser<'_> {
                     self.bash_only("${/", start)?;
                 }
                 self.advance(1);
-                let word = self.operand(quoted)?;
-                Ok(if matches!(sign, b'#' | b'%') {
-                    Operation::Trim { end: sign == b'%', word }
-                } else {
-                    Operation::Edit(word)
-                })
+                Ok(Operation::Edit(self.operand(quoted)?))
             }
             Some(b'@') => {
                 self.bash_only("${@", start)?;
