@@ -224,7 +224,7 @@ impl Part {
 
 /// One simple command of a shell line.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimpleCommand {
     /// The program and its arguments; the first word is the program.
@@ -394,7 +394,7 @@ pub enum Word {
 
 /// The most harmful effect of a command, from harmless to unknown.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It only reads.
@@ -406,7 +406,6 @@ pub enum Verdict {
     /// It sends data to other machines.
     Send,
     /// It is unknown.
-    #[default]
     Unknown,
 }
 

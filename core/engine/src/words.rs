@@ -4,7 +4,7 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::analysis::{SimpleCommand, Status, Word};
+use crate::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
 use crate::glob::text_fits;
 use crate::npm;
 use crate::redacted::Fit;
@@ -294,7 +294,32 @@ pub fn sample(pattern: &str) -> Option<SimpleCommand> {
 
 /// A command of these words, of which nothing is known.
 pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
-    SimpleCommand { words, status: Status::Own, ..SimpleCommand::default() }
+    SimpleCommand {
+        words,
+        assignments: Vec::new(),
+        redirections: Vec::new(),
+        span: (0, 0),
+        verdict: Verdict::Unknown,
+        starts: Vec::new(),
+        global_options: 0,
+        unplaced: false,
+        led_plainly: false,
+        pushes_other: false,
+        beside: Vec::new(),
+        status: Status::Own,
+        transparent: false,
+        alias: false,
+        repeats: false,
+        runs_in: RunsIn::Root,
+        tests: None,
+        registered: None,
+        because: None,
+        network: false,
+        besides: false,
+        looks: false,
+        unheard: false,
+        obeyed: false,
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod git;
 mod worktree;
 mod git_dir;
 mod network;
+mod package;
 pub(crate) mod program_text;
 pub(crate) mod other_folder;
 mod output;
@@ -23,6 +24,7 @@ pub(crate) mod tar;
 mod temporary;
 mod tool;
 mod verb;
+mod zip;
 
 use phasegate_core::analysis::Access;
 
@@ -45,11 +47,13 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::Fed => shell::fed(walk, command),
         Check::Eval => shell::eval(walk, command),
         Check::Exec => None,
-        Check::Tar => tar::check(walk, command),
-        Check::Unzip => tar::unzip(walk, command),
+        Check::Tar | Check::Archive => tar::check(walk, command),
+        Check::Zip => zip::check(walk, command),
         Check::Temporary => temporary::check(walk, command),
         Check::Ssh => network::ssh(walk, command),
         Check::LocalOperands => network::local_operands(command),
+        Check::NamesOnly => network::names_only(command),
+        Check::Package => package::check(command),
         Check::KnownInput => network::known_input(walk, command),
         Check::GitPaths => git::paths(walk, command),
         Check::GitWorktree => worktree::check(walk, command),
@@ -58,6 +62,7 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitFormat => git::format(command),
         Check::Tee => output::tee(command),
         Check::Rustc => output::rustc(walk, command),
+        Check::Dd => output::dd(walk, command),
         Check::Folder => builtin::folder(walk, command),
         Check::Declare => builtin::declare(walk, command),
         Check::Names => builtin::names(walk, command),
@@ -83,9 +88,12 @@ pub(crate) fn run(check: Check, walk: &mut Walk<'_>, command: &Command<'_>) -> O
         Check::GitUrl => git::url(command),
         Check::GhApi => forge::api(command),
         Check::InPlace => replace::check(walk, command),
-        Check::Fetch => network::fetch(walk, command),
+        Check::Curl => network::curl(walk, command),
+        Check::Wget => network::wget(walk, command),
+        Check::Httpie => network::httpie(walk, command),
         Check::KnownOperands => network::known_operands(command),
-        Check::Verb => verb::check(command),
+        Check::Verb => verb::verb(command),
+        Check::Setting => verb::setting(command),
         Check::Statement => statement::check(walk, command),
         Check::Tool => tool::check(walk, command),
         Check::OtherFolder => other_folder::check(walk, command),

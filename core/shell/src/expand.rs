@@ -64,15 +64,16 @@ fn next_glob(text: &str) -> Option<(usize, usize)> {
 fn is_several(operation: &Operation) -> bool {
     match operation {
         Operation::Names => true,
-        Operation::Default(operand) | Operation::Assign(operand) | Operation::Edit(operand) => {
-            operand.pieces.iter().any(|piece| match piece {
-                Piece::Parameter(inner) => {
-                    let all = inner.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@");
-                    inner.name == "@" || all || is_several(&inner.operation)
-                }
-                _ => false,
-            })
-        }
+        Operation::Default(operand)
+        | Operation::Assign(operand)
+        | Operation::Edit(operand)
+        | Operation::Trim { word: operand, .. } => operand.pieces.iter().any(|piece| match piece {
+            Piece::Parameter(inner) => {
+                let all = inner.index.as_ref().and_then(Word::literal).is_some_and(|(text, _)| text == "@");
+                inner.name == "@" || all || is_several(&inner.operation)
+            }
+            _ => false,
+        }),
         _ => false,
     }
 }
@@ -212,7 +213,7 @@ impl Builder {
     }
 
     fn bit(&mut self, bit: Bit, whole: bool) {
-        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame);
+        let many = !whole && matches!(bit, Bit::Any | Bit::Given | Bit::Tame | Bit::Numbers);
         let field = self.current();
         field.bits.push(bit);
         field.many |= many;
@@ -238,7 +239,9 @@ impl Builder {
             Operation::Default(operand) if names_nothing(operand) && scope.is_outside(&parameter.name) => {
                 vec![Bit::Given]
             }
-            _ => vec![Bit::Any],
+            operation => edited(&scope.value(&parameter.name), operation)
+                .filter(|_| parameter.index.is_none())
+                .map_or_else(|| vec![Bit::Any], |text| vec![Bit::Text(text)]),
         };
         for bit in value {
             match bit {
@@ -262,6 +265,34 @@ impl Builder {
                 self.unquoted(part, distrusts);
             }
         }
+    }
+}
+
+/// What is left of a known value without a known text at one of its ends, or of a known part of it.
+fn edited(value: &[Bit], operation: &Operation) -> Option<String> {
+    let [Bit::Text(value)] = value else { return None };
+    if !value.is_ascii() {
+        return None;
+    }
+    match operation {
+        Operation::Trim { end, word } => {
+            let sign = if *end { '%' } else { '#' };
+            let (text, _) = word.literal().filter(|(text, quoted)| !(*quoted && text.starts_with(sign)))?;
+            let text = text.strip_prefix(sign).unwrap_or(&text);
+            if text.contains(['*', '?', '[', '\\', '(', '^', '~', '#']) {
+                return None;
+            }
+            let left = if *end { value.strip_suffix(text) } else { value.strip_prefix(text) };
+            Some(left.unwrap_or(value).to_owned())
+        }
+        Operation::Slice(word) => {
+            let (text, _) = word.literal()?;
+            let (from, length) = text.split_once(':').map_or((text.as_str(), None), |(from, all)| (from, Some(all)));
+            let from: usize = from.trim().parse().ok()?;
+            let length = length.map(|length| length.trim().parse::<usize>()).transpose().ok()?;
+            Some(value.chars().skip(from).take(length.unwrap_or(usize::MAX)).collect())
+        }
+        _ => None,
     }
 }
 

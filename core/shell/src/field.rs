@@ -23,6 +23,8 @@ pub(crate) enum Bit {
     Given,
     /// One integer.
     Number,
+    /// Integers with blanks between them, perhaps none.
+    Numbers,
     /// Text with at least one character and no blank, whose first is no `-`, and no place that is a connection.
     Plain,
     /// Words with blanks between them, perhaps none; none starts with `-`.
@@ -86,8 +88,8 @@ impl Field {
         let splits = self.many && self.bits.iter().any(Bit::is_open);
         for bit in &self.bits {
             match bit {
-                // This can be no text at all, so that what follows starts the word.
-                Bit::Tame => {}
+                // These can be no text at all, so that what follows starts the word.
+                Bit::Tame | Bit::Numbers => {}
                 Bit::Text(text) if text.is_empty() => {}
                 Bit::Text(text) => return splits || text.starts_with('-'),
                 Bit::Number | Bit::Plain | Bit::Home | Bit::Here | Bit::Glob => return splits,
@@ -100,7 +102,7 @@ impl Field {
     /// Whether it is one integer for sure.
     pub(crate) fn is_number(&self) -> bool {
         match self.bits.as_slice() {
-            [Bit::Number] => true,
+            [Bit::Number | Bit::Numbers] => true,
             [Bit::Text(text)] => {
                 let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
                 !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -178,7 +180,7 @@ impl Field {
             Bit::Glob => Piece::Glob,
             Bit::Home => Piece::Home,
             Bit::Tree => Piece::Tree,
-            Bit::Any | Bit::Given | Bit::Here | Bit::Number | Bit::Plain | Bit::Tame => Piece::Any,
+            Bit::Any | Bit::Given | Bit::Here | Bit::Number | Bit::Numbers | Bit::Plain | Bit::Tame => Piece::Any,
         };
         let mut pieces: Vec<Piece> = self.bits.iter().enumerate().map(piece).collect();
         pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));

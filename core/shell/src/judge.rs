@@ -13,6 +13,7 @@ pub(crate) mod named;
 pub(crate) mod said;
 mod simple;
 pub(crate) mod text;
+mod unpacked;
 mod value;
 mod wrap;
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, SimpleCommand, Verdict};
+use phasegate_core::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, Word};
 use serde::{Deserialize, Serialize};
 
 use crate::obeyed::Readers;
 use crate::syntax::is_one_word;
+use crate::tree::Span;
 
 /// How far the reader may trust what lies in the folder the line runs in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -249,4 +250,39 @@ fn spread(reached: &[bool], bytes: &[u8], allowed: impl Fn(u8) -> bool) -> Vec<b
         next.push(carried);
     }
     next
+}
+
+/// A command of which nothing but these is known.
+pub(crate) fn engine_command(
+    words: Vec<Word>,
+    assignments: Vec<(String, Word)>,
+    redirections: Vec<(String, Word)>,
+    span: Span,
+) -> SimpleCommand {
+    SimpleCommand {
+        words,
+        starts: Vec::new(),
+        assignments,
+        redirections,
+        span,
+        verdict: Verdict::Unknown,
+        global_options: 0,
+        unplaced: false,
+        led_plainly: false,
+        pushes_other: false,
+        beside: Vec::new(),
+        status: Status::Lost,
+        transparent: false,
+        alias: false,
+        repeats: false,
+        runs_in: RunsIn::Root,
+        tests: None,
+        registered: None,
+        because: None,
+        network: false,
+        besides: false,
+        looks: false,
+        unheard: false,
+        obeyed: false,
+    }
 }

@@ -165,6 +165,7 @@ impl Scope {
             Some(_) if is_special(name) => return vec![Bit::Any],
             Some(value) => value.clone(),
             None => match name {
+                "!" => vec![Bit::Numbers],
                 "HOME" => vec![Bit::Home],
                 "PWD" => self.own_path(),
                 "SHLVL" => vec![Bit::Number],

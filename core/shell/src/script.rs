@@ -8,8 +8,18 @@ use crate::guard::{FIRST_SIGN, is_sign};
 use crate::tree::Span;
 
 /// What a hole can be, by the number of its sign.
-const HOLES: [Bit; 9] =
-    [Bit::Any, Bit::Given, Bit::Home, Bit::Here, Bit::Plain, Bit::Tame, Bit::Glob, Bit::Tree, Bit::Number];
+const HOLES: [Bit; 10] = [
+    Bit::Any,
+    Bit::Given,
+    Bit::Home,
+    Bit::Here,
+    Bit::Plain,
+    Bit::Tame,
+    Bit::Glob,
+    Bit::Tree,
+    Bit::Numbers,
+    Bit::Number,
+];
 
 /// What may stand in a text beside what it says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -156,7 +156,9 @@ pub(crate) enum Operation {
     Default(Word),
     /// `${x:=word}`
     Assign(Word),
-    /// `${x#word}`, `${x%word}`, `${x/a/b}`, `${x^word}`
+    /// `${x#word}`, or at the end `${x%word}`
+    Trim { end: bool, word: Word },
+    /// `${x/a/b}`, `${x^word}`
     Edit(Word),
     /// `${x:offset:length}`: arithmetic
     Slice(Word),

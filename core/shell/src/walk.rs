@@ -6,12 +6,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use phasegate_core::analysis::{Access, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdict, Word};
 
 use crate::arguments::Given;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
-use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust};
+use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust, engine_command};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
 use crate::sources::Sources;
@@ -32,9 +32,10 @@ pub(crate) struct Mark {
     parts: usize,
     touches: usize,
     worst: Finding,
-    own: SimpleCommand,
     unnamed: bool,
+    besides: bool,
     computed: bool,
+    asking: bool,
 }
 
 /// The state of a walk.
@@ -58,10 +59,14 @@ pub(crate) struct Walk<'t> {
     pub(crate) moving: bool,
     /// The functions whose bodies the walk is inside of.
     pub(crate) defining: Vec<String>,
-    /// What is known of the current command beside its words.
-    pub(crate) own: SimpleCommand,
     /// Whether a program changes files of which it names none.
     pub(crate) unnamed: bool,
+    /// Whether the current command changes something that is no file that it names.
+    pub(crate) besides: bool,
+    /// Whether the command only looks into a database.
+    pub(crate) looks: bool,
+    /// Whether nothing is known of the current command's program.
+    pub(crate) unheard: bool,
     /// Whether a program reads files whose names it makes while it runs.
     pub(crate) computed: bool,
     /// Whether a program asks a service on the network.
@@ -90,6 +95,20 @@ pub(crate) struct Walk<'t> {
     pub(crate) unproven: bool,
     /// The descriptors from 3 on that the line opened for output.
     pub(crate) outputs: BTreeSet<u32>,
+    /// How many words before the subcommand are options, of the command that the walk is in.
+    pub(crate) global_options: u32,
+    /// Whether one of them may take the next word for its value.
+    pub(crate) unplaced: bool,
+    /// Whether these options are known, and change nothing about what it does.
+    pub(crate) led_plainly: bool,
+    /// Whether the command that the walk is in only runs another one.
+    pub(crate) transparent: bool,
+    /// Whether the command of the program that is read may be an alias.
+    pub(crate) alias: bool,
+    /// Whether the current command talks to another machine.
+    pub(crate) asking: bool,
+    /// What is registered of the current command, where that decided.
+    pub(crate) registered: Option<Registered>,
     /// Whether the program that the walk is in runs the command that it is given once.
     pub(crate) once: bool,
     /// How many programs that run the current command the walk is inside of.
@@ -124,8 +143,10 @@ impl<'t> Walk<'t> {
             repeats: 0,
             moving: false,
             defining: Vec::new(),
-            own: SimpleCommand::default(),
             unnamed: false,
+            besides: false,
+            looks: false,
+            unheard: false,
             computed: false,
             network: false,
             outside: false,
@@ -140,6 +161,13 @@ impl<'t> Walk<'t> {
             status: Status::Own,
             unproven: false,
             outputs: BTreeSet::new(),
+            global_options: 0,
+            unplaced: false,
+            led_plainly: false,
+            transparent: false,
+            alias: false,
+            asking: false,
+            registered: None,
             once: false,
             wraps: 0,
             own_forms: false,
@@ -259,27 +287,27 @@ impl<'t> Walk<'t> {
         if command.words.len() == fields.len() {
             command.starts = starts(fields);
         }
-        if self.renames && self.own.unheard {
+        if self.renames && self.unheard {
             command.words.splice(..1, [Word::Unknown, Word::Unknown]);
             command.starts.clear();
-        } else if self.own.unheard && self.is_other_spelling(fields) {
+        } else if self.unheard && self.is_other_spelling(fields) {
             command.words.splice(..1, [Word::Unknown]);
         }
-        let own = std::mem::take(&mut self.own);
+        command.verdict = finding.verdict;
+        command.status = self.status;
+        command.global_options = std::mem::take(&mut self.global_options);
+        command.unplaced = std::mem::take(&mut self.unplaced);
+        command.led_plainly = std::mem::take(&mut self.led_plainly);
+        command.repeats = self.repeats > 0;
+        command.transparent = std::mem::take(&mut self.transparent);
+        command.alias = std::mem::take(&mut self.alias);
+        command.network = std::mem::take(&mut self.asking);
         // What talks to another machine and changes something does more than write a file.
-        let elsewhere = own.network && matches!(finding.verdict, Verdict::Write | Verdict::Send) && !self.unnamed;
-        let command = SimpleCommand {
-            words: command.words,
-            starts: command.starts,
-            assignments: command.assignments,
-            redirections: command.redirections,
-            span: command.span,
-            verdict: finding.verdict,
-            status: self.status,
-            repeats: self.repeats > 0,
-            besides: own.besides || elsewhere,
-            ..own
-        };
+        let elsewhere = command.network && matches!(command.verdict, Verdict::Write | Verdict::Send) && !self.unnamed;
+        command.besides = std::mem::take(&mut self.besides) || elsewhere;
+        command.looks = std::mem::take(&mut self.looks);
+        command.unheard = std::mem::take(&mut self.unheard);
+        command.registered = self.registered.take();
         let number = u32::try_from(self.parts.len()).ok();
         self.touches.iter_mut().filter(|touch| touch.part.is_none()).for_each(|touch| touch.part = number);
         let words: Vec<Pattern> = fields.iter().map(Field::to_pattern).collect();
@@ -306,7 +334,9 @@ impl<'t> Walk<'t> {
     /// A part that stands for what the walk did not read: any command.
     fn unread(&mut self, span: Span) {
         let fields = [Field::any(span)];
-        let command = SimpleCommand { words: vec![Word::Unknown, Word::Unknown], span, ..SimpleCommand::default() };
+        let words = vec![Word::Unknown, Word::Unknown];
+        let mut command = engine_command(words, Vec::new(), Vec::new(), span);
+        command.status = Status::Lost;
         let finding = Finding::new(Verdict::Unknown, "a part of the line is not read", span);
         let (because, decides) = (finding.because.clone(), finding.span);
         let words = fields.iter().map(Field::to_pattern).collect();
@@ -352,9 +382,10 @@ impl<'t> Walk<'t> {
             parts: self.parts.len(),
             touches: self.touches.len(),
             worst: self.worst.clone(),
-            own: self.own.clone(),
             unnamed: self.unnamed,
+            besides: self.besides,
             computed: self.computed,
+            asking: self.asking,
         }
     }
 
@@ -368,8 +399,9 @@ impl<'t> Walk<'t> {
         self.parts.truncate(mark.parts);
         self.touches.truncate(mark.touches);
         self.worst = mark.worst.clone();
-        self.own = mark.own.clone();
-        (self.unnamed, self.computed) = (mark.unnamed, mark.computed);
+        (self.unnamed, self.besides) = (mark.unnamed, mark.besides);
+        (self.computed, self.asking) = (mark.computed, mark.asking);
+        self.looks = false;
     }
 
     /// The commands noted so far.

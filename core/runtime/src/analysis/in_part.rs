@@ -17,7 +17,7 @@ const MAX_PATHS: usize = 256;
 /// The most files with secrets that patterns find that are kept.
 const MAX_SECRETS: usize = 16;
 /// Programs of which nothing else tells which words are files that they read.
-const MAY_READ: [&str; 58] = [
+const MAY_READ: [&str; 53] = [
     "aws",
     "bash",
     "bsdtar",
@@ -52,9 +52,6 @@ const MAY_READ: [&str; 58] = [
     "gpg2",
     "gsutil",
     "gtar",
-    "http",
-    "httpie",
-    "https",
     "kubectl",
     "make",
     "node",
@@ -72,8 +69,6 @@ const MAY_READ: [&str; 58] = [
     "tar",
     "uvicorn",
     "xdg-open",
-    "xh",
-    "xhs",
     "zip",
     "zsh",
 ];

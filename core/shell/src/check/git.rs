@@ -196,7 +196,7 @@ fn folder_of(address: &str) -> Option<&str> {
 /// `git init`, `git clone`
 pub(super) fn template(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     // A repository is more than a file.
-    walk.own.besides = true;
+    walk.besides = true;
     if command.name.ends_with("clone") {
         cloned(walk, command);
     }
@@ -242,7 +242,7 @@ pub(super) fn paths(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         return None;
     }
     // The index changes too.
-    walk.own.besides |= !command.name.ends_with("clean");
+    walk.besides |= !command.name.ends_with("clean");
     let here = Field::text(".", command.span);
     let operands = command.scan.operands.as_slice();
     let operands = if operands.is_empty() && command.name.ends_with("clean") { &[&here] } else { operands };

@@ -3,64 +3,85 @@
 use phasegate_core::analysis::{Access, Verdict};
 
 use super::command::Command;
-use super::find::bounds::below;
 use super::output::keeps;
 use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
 
-/// `curl`, `wget`: the file that an option names, the folder that one fills, and else the last name of an address. What the
-/// server or a list names may be any.
-pub(super) fn fetch(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let saves = command.name == "wget";
-    let names = if saves { ["O", "output-document"] } else { ["o", "output"] };
-    for file in command.values(&names).filter(|file| !matches!(file.known(), Some("-" | "/dev/null"))) {
-        walk.touch(file, Access::Write);
-        // `#1` stands for what braces or brackets of the address become.
-        walk.unnamed |= file.start().contains('#');
+/// `curl`
+pub(super) fn curl(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    saved(walk, command, &["o", "output"], &["output-dir"], unnumbered);
+    sent_by_curl(walk, command);
+    if command.has(&["O", "remote-name", "remote-name-all"]) {
+        let named = command.scan.operands.iter().copied().chain(command.values(&["url"]));
+        fetched(walk, command, &named.collect::<Vec<_>>(), &["output-dir"]);
     }
-    let fills: &[&str] = if saves { &["P", "directory-prefix"] } else { &["output-dir"] };
-    let folders: Vec<&Field> = command.values(fills).collect();
-    folders.iter().for_each(|folder| walk.touch(&below(folder), Access::Write));
-    let many = ["r", "recursive", "m", "mirror", "p", "page-requisites", "x", "force-directories", "i", "input-file"];
-    let told = ["J", "remote-header-name", "K", "config", "content-disposition", "e", "execute"];
-    walk.unnamed |= command.has(&told) || (saves && folders.is_empty() && command.has(&many));
-    let asks = ["version", "V", "help", "h", "spider", "O", "output-document"];
-    let by_address = if saves { !command.has(&asks) } else { command.has(&["O", "remote-name", "remote-name-all"]) };
-    if by_address && folders.is_empty() {
-        for address in command.scan.operands.iter().copied().chain(command.values(&["url"])) {
-            match address.known().and_then(file_of) {
-                Some(name) => walk.touch(&Field::text(name, address.span), Access::Write),
-                None => walk.unnamed = true,
+    // A file of options can name any file; so can the server.
+    walk.unnamed |= command.has(&["K", "config", "J", "remote-header-name"]);
+    for given in &command.scan.options {
+        let Some(value) = &given.value else { continue };
+        let text = value.known();
+        let bad = match given.name.as_str() {
+            "X" | "request" => {
+                let reads = |method: &str| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS");
+                (!text.is_some_and(reads)).then_some((Verdict::Send, "the method of the request is not one that reads"))
             }
+            "o" | "output" => (!matches!(text, Some("-" | "/dev/null")))
+                .then_some((Verdict::Write, "the answer is written to a file")),
+            "w" | "write-out" => {
+                let harmless = |format: &str| !format.contains("%output") && !format.starts_with('@');
+                (!text.is_some_and(harmless)).then_some((Verdict::Write, "the format can write a file"))
+            }
+            "url" => (!text.is_some_and(is_fetched)).then_some((Verdict::Send, "the address may send data")),
+            _ => {
+                let harmless = |text: &str| !text.starts_with('@');
+                (!text.is_some_and(harmless))
+                    .then_some((Verdict::Send, "the request holds a value that is made at run time"))
+            }
+        };
+        if let Some((verdict, because)) = bad {
+            return Some(Finding::new(verdict, because, value.span));
         }
     }
-    sent(walk, command);
-    None
+    addresses(command)
 }
 
-/// The last name of an address, where it is one of a file.
-fn file_of(address: &str) -> Option<&str> {
-    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let (_, name) = path.split(['?', '#']).next()?.rsplit_once('/')?;
-    (!name.is_empty() && !name.contains(['{', '['])).then_some(name)
+/// A name with any text in place of each `#1`, which stands for what braces or brackets of the address become.
+fn unnumbered(name: &Field) -> Field {
+    let mut made = Field { bits: Vec::new(), ..name.clone() };
+    for bit in &name.bits {
+        let Bit::Text(text) = bit else {
+            made.bits.push(bit.clone());
+            continue;
+        };
+        let mut parts = text.split('#');
+        made.push_text(parts.next().unwrap_or_default());
+        for part in parts {
+            let rest = part.trim_start_matches(|sign: char| sign.is_ascii_digit());
+            if rest.len() == part.len() {
+                made.push_text("#");
+            } else {
+                made.bits.push(Bit::Any);
+            }
+            made.push_text(rest);
+        }
+    }
+    made
 }
 
-/// Takes note of the files that options name, to send them or as a part of the request.
-fn sent(walk: &mut Walk<'_>, command: &Command<'_>) {
+/// Takes note of the files that options of curl name, to send them or as a part of the request.
+fn sent_by_curl(walk: &mut Walk<'_>, command: &Command<'_>) {
     for given in &command.scan.options {
         let Some(value) = &given.value else { continue };
         let text = value.start();
+        let marked = |marks: &[char]| text.starts_with(marks).then_some(1);
         // Where the name of a file begins in the value.
         let file = match given.name.as_str() {
-            "d" | "data" | "data-ascii" | "data-binary" | "json" | "H" | "header" | "proxy-header" => {
-                text.starts_with('@').then_some(1)
-            }
+            "d" | "data" | "data-ascii" | "data-binary" | "json" | "H" | "header" | "proxy-header" => marked(&['@']),
             "data-urlencode" => text.split_once('=').map_or(text, |(name, _)| name).find('@').map(|at| at + 1),
             "F" | "form" => text.find("=@").or_else(|| text.find("=<")).map(|at| at + 2),
             "T" | "upload-file" | "K" | "config" | "netrc-file" | "E" | "cert" | "key" => Some(0),
-            "post-file" | "body-file" | "i" | "input-file" | "load-cookies" => Some(0),
             "b" | "cookie" => (!text.contains('=')).then_some(0),
             _ => None,
         };
@@ -73,6 +94,90 @@ fn sent(walk: &mut Walk<'_>, command: &Command<'_>) {
             walk.touch(&file, Access::Read);
         }
     }
+}
+
+/// Takes note of the files in which options of these names put what is fetched, below the folder of one of `folders`.
+/// `read` tells how the program reads a name.
+fn saved(walk: &mut Walk<'_>, command: &Command<'_>, names: &[&str], folders: &[&str], read: fn(&Field) -> Field) {
+    let folder = command.values(folders).last().map(read);
+    for file in command.values(names).filter(|value| !matches!(value.known(), Some("-" | "/dev/null"))) {
+        walk.touch(&placed(folder.as_ref(), &read(file)), Access::Write);
+    }
+}
+
+/// A path, seen from the folder, if there is one.
+fn placed(folder: Option<&Field>, path: &Field) -> Field {
+    folder.map_or_else(|| path.clone(), |folder| path.below(folder))
+}
+
+/// Takes note of the files that have the last names of addresses, or of the folder in which options of these names put them.
+fn fetched(walk: &mut Walk<'_>, command: &Command<'_>, addresses: &[&Field], folders: &[&str]) {
+    let folder = command.values(folders).last();
+    for address in addresses {
+        let path = address.known().map(|text| text.split_once("://").map_or(text, |(_, rest)| rest));
+        let name = path.and_then(|path| path.split(['?', '#']).next()?.rsplit_once('/')).map(|(_, name)| name);
+        match name.filter(|name| !name.is_empty() && !name.contains(['{', '['])) {
+            Some(name) => walk.touch(&placed(folder, &Field::text(name, address.span)), Access::Write),
+            None => match folder {
+                Some(folder) => walk.touch(folder, Access::Write),
+                None => walk.unnamed = true,
+            },
+        }
+    }
+}
+
+fn addresses(command: &Command<'_>) -> Option<Finding> {
+    let bad = command.scan.operands.iter().find(|field| !field.known().is_some_and(is_fetched))?;
+    Some(Finding::new(Verdict::Send, "the address may send data", bad.span))
+}
+
+/// An address whose protocol only fetches.
+fn is_fetched(address: &str) -> bool {
+    match address.split_once("://") {
+        Some((scheme, _)) => matches!(scheme.to_ascii_lowercase().as_str(), "http" | "https" | "ftp" | "ftps" | "file"),
+        None => true,
+    }
+}
+
+/// `wget`
+pub(super) fn wget(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    saved(walk, command, &["O", "output-document"], &[], Field::clone);
+    for file in command.values(&["post-file", "body-file", "i", "input-file", "load-cookies"]) {
+        walk.touch(file, Access::Read);
+    }
+    if command.has(&["version", "V", "help", "h"]) {
+        return None;
+    }
+    let many = ["r", "recursive", "m", "mirror", "p", "page-requisites", "i", "input-file", "x", "force-directories"];
+    if command.has(&many) || command.has(&["content-disposition", "e", "execute", "config"]) {
+        let named = command.values(&["P", "directory-prefix"]).last().filter(|_| command.has(&many)).cloned();
+        walk.unnamed |= named.is_none();
+        named.iter().for_each(|folder| walk.touch(folder, Access::Write));
+    } else if !command.has(&["O", "output-document", "spider"]) {
+        fetched(walk, command, &command.scan.operands, &["P", "directory-prefix"]);
+    }
+    let prints =
+        command.values(&["O", "output-document"]).any(|value| matches!(value.known(), Some("-" | "/dev/null")));
+    let all = command.values(&["O", "output-document"]).all(|value| matches!(value.known(), Some("-" | "/dev/null")));
+    let saves = !prints || !all;
+    if saves && !command.has(&["spider"]) {
+        return Some(Finding::new(Verdict::Write, "`wget` saves what it fetches", command.span));
+    }
+    if let Some(value) = command.values(&["header", "U", "user-agent"]).find(|value| value.known().is_none()) {
+        return Some(Finding::new(Verdict::Send, "the request holds a value that is made at run time", value.span));
+    }
+    addresses(command)
+}
+
+/// `http`
+pub(super) fn httpie(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    // `@file`, `name@file`, `name=@file`, `name:=@file`
+    for item in command.scan.operands.iter().filter(|item| !item.start().contains("://")) {
+        if let Some(at) = item.start().find('@') {
+            walk.touch(&item.after(at + 1), Access::Read);
+        }
+    }
+    None
 }
 
 /// A program that sends its operands.
@@ -121,6 +226,17 @@ fn is_shorthand(field: &Field) -> bool {
         .is_some_and(|(owner, _)| !owner.is_empty() && !owner.starts_with(['@', '.', '~', '-']))
 }
 
+/// A program that takes a file of code in place of a name (`brew info ./x.rb`).
+pub(super) fn names_only(command: &Command<'_>) -> Option<Finding> {
+    let path = |text: &str| text.starts_with(['.', '/', '~']) || text.contains("://") || text.ends_with(".rb");
+    let code = |field: &&&Field| {
+        let text = field.bits.iter().any(|bit| matches!(bit, Bit::Text(text) if path(text)));
+        text || matches!(field.bits.first(), Some(Bit::Any | Bit::Home | Bit::Here))
+    };
+    let file = command.scan.operands.iter().find(code)?;
+    Some(Finding::new(Verdict::Execute, "what names a file is run", file.span))
+}
+
 /// Settings of ssh whose value is a command of this machine.
 const SSH_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
 
@@ -153,7 +269,7 @@ pub(super) fn mirror(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findi
         host.contains(':') || (host.is_empty() && field.known().is_none())
     };
     if command.scan.operands.iter().any(remote) {
-        (walk.network, walk.own.network) = (true, true);
+        (walk.network, walk.asking) = (true, true);
     }
     if command.scan.options.iter().any(|given| given.name.starts_with("del")) {
         walk.touch(target, Access::Remove);

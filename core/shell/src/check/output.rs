@@ -1,4 +1,4 @@
-//! Programs that only read when their output goes nowhere else: `tee`, `rustc --print`.
+//! Programs that only read when their output goes nowhere else: `tee`, `dd`, `rustc --print`.
 
 use phasegate_core::analysis::{Access, Verdict};
 
@@ -26,6 +26,32 @@ pub(super) fn rustc(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let name = kind.start().split_once('=').map_or(0, |(kind, _)| kind.len().saturating_add(1));
     walk.touch(&kind.after(name), Access::Write);
     Some(Finding::new(Verdict::Write, "`--print` with a file writes it", kind.span))
+}
+
+/// `dd`: without `of=` it prints.
+pub(super) fn dd(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
+    let mut writes = None;
+    for field in command.args {
+        let operand = (!field.many).then(|| field.start().split_once('=')).flatten();
+        match operand {
+            Some(("if", _)) => walk.touch(&field.after("if=".len()), Access::Read),
+            Some(("of", _)) => {
+                let target = field.after("of=".len());
+                if !target.known().is_some_and(is_harmless_output) {
+                    // Of several the last one counts.
+                    walk.touch(&target, Access::Write);
+                    writes = Some(Finding::new(Verdict::Write, "`dd` copies to a file or a device", field.span));
+                }
+            }
+            Some(("bs" | "ibs" | "obs" | "cbs" | "count" | "skip" | "status" | "conv" | "iflag", _)) => {}
+            _ if matches!(field.known(), Some("--version" | "--help")) => {}
+            _ => {
+                let because = "a word that is not known to only say what `dd` reads";
+                writes.get_or_insert_with(|| Finding::new(Verdict::Write, because, field.span));
+            }
+        }
+    }
+    writes
 }
 
 /// `cp -l`, `cp -s`: what has a second name is written through it, with all that lies below.

@@ -107,14 +107,14 @@ fn touch_sqlite(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field
         match path.filter(|_| plain && looks && !command.has(&SQLITE_OPTIONS)) {
             // What only selects makes files beside the database, and leaves what it says.
             Some(path) => {
-                walk.own.looks = true;
+                walk.looks = true;
                 for beside in ["-journal", "-wal", "-shm"] {
                     walk.touch(&Field::text(&format!("{path}{beside}"), database.span), Access::Write);
                 }
             }
             None => {
                 // A trigger of the database can run a program.
-                walk.own.besides |= !command.has(&["safe"]);
+                walk.besides |= !command.has(&["safe"]);
                 walk.touch(
                     &path.map_or_else(|| (*database).clone(), |path| Field::text(path, database.span)),
                     Access::Write,

@@ -1,4 +1,4 @@
-//! `tar` and `unzip`: options without a dash, the archive that it writes, and an archive on another machine.
+//! `tar`: options without a dash, the archive that it writes, and archives on other machines.
 
 use std::borrow::Cow;
 
@@ -8,6 +8,7 @@ use super::command::Command;
 use super::program_text;
 use crate::field::{Bit, Field};
 use crate::finding::Finding;
+use crate::table::Check;
 use crate::walk::Walk;
 
 /// The action of a checkpoint that is a command.
@@ -54,7 +55,7 @@ fn printed(args: &[Field]) -> Option<Vec<Field>> {
     Some(changed)
 }
 
-/// `tar`: an archive whose name has a colon is fetched by a remote shell. What it unpacks or removes, no word of the line names.
+/// `tar`, `cpio`: an archive whose name has a colon is fetched by a remote shell.
 pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
     for action in command.values(&["checkpoint-action"]) {
         match action.start().strip_prefix(ACTION) {
@@ -63,31 +64,34 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
             None => {}
         }
     }
+    if command.rule.check == Some(Check::Tar) {
+        archive(walk, command);
+    } else if !command.has(&["t", "list", "o", "create"]) {
+        // Members with absolute names come to lie elsewhere.
+        walk.unnamed = true;
+        command.values(&["D", "directory"]).for_each(|folder| walk.touch(folder, Access::Write));
+    }
+    if command.has(&["force-local"]) {
+        return None;
+    }
+    let far = command.values(&["f", "file", "F", "I", "O"]).find(|archive| is_far(archive))?;
+    Some(Finding::new(Verdict::Send, "an archive with a colon in its name is on another machine", far.span))
+}
+
+/// Takes note of the archive that `tar` makes or changes. What it unpacks or removes, no word of the line names.
+fn archive(walk: &mut Walk<'_>, command: &Command<'_>) {
     let makes = ["c", "create", "r", "append", "u", "update", "A", "catenate", "concatenate", "delete"];
     let more = ["x", "extract", "get", "remove-files"];
-    let mut archives = command.values(&["f", "file"]).peekable();
-    walk.unnamed |= command.has(&more) || (archives.peek().is_none() && command.has(&makes));
-    if command.has(&makes) {
-        archives.filter(|file| file.known() != Some("-")).for_each(|file| walk.touch(file, Access::Write));
+    let mut files = command.values(&["f", "file"]).peekable();
+    let named = files.peek().is_some() && command.has(&makes) && !command.has(&more);
+    if named {
+        files.filter(|file| file.known() != Some("-")).for_each(|file| walk.touch(file, Access::Write));
+    } else {
+        walk.unnamed |= command.has(&makes) || command.has(&more);
     }
     if command.has(&["x", "extract", "get"]) {
         command.values(&["C", "directory"]).for_each(|folder| walk.touch(folder, Access::Write));
     }
-    let far =
-        command.values(&["f", "file"]).find(|archive| is_far(archive)).filter(|_| !command.has(&["force-local"]))?;
-    Some(Finding::new(Verdict::Send, "an archive with a colon in its name is on another machine", far.span))
-}
-
-/// `unzip`: the folder that it fills may stand behind the names of its members.
-pub(super) fn unzip(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Finding> {
-    let mut behind = command.scan.operands.iter().skip_while(|operand| !operand.start().starts_with("-d"));
-    match behind.next()? {
-        option if option.known() == Some("-d") => {
-            behind.next().into_iter().for_each(|to| walk.touch(to, Access::Write))
-        }
-        attached => walk.touch(&attached.after(2), Access::Write),
-    }
-    None
 }
 
 /// Whether a colon stands in a name before any slash.

@@ -27,7 +27,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
     let elsewhere = walk.globals.iter().any(|given| matches!(given.name.as_str(), "work-tree" | "git-dir"));
     let paths = if known && !elsewhere && !command.has(&["pathspec-from-file"]) { changed(command) } else { None };
     // What it takes out of the working tree it keeps in the repository, and what it takes from a commit it puts in the index.
-    walk.own.besides |= command.name.ends_with(" push") || changes_the_index(command);
+    walk.besides |= command.name.ends_with(" push") || changes_the_index(command);
     match paths {
         Some(paths) => {
             for path in paths {

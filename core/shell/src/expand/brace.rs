@@ -1,125 +1,181 @@
 //! `{a,b}` and `{1..3}`.
 
+use std::ops::Range;
+
 use crate::scope::Scope;
 use crate::tree::{Piece, Word};
 
 /// How many words one word may become.
 const MOST: usize = 256;
-/// How deep braces may stand in braces, and one pair behind another.
-const MAX_DEPTH: usize = 16;
-
-/// The words that braces make of a word; `None` where they are too many, or hold more than unquoted text.
+/// The words that braces make of a word; `None` where they are too many.
 pub(super) fn expand(word: &Word, scope: &Scope) -> Option<Vec<Word>> {
-    let unquoted = |piece: &Piece| match piece {
-        Piece::Text { text, quoted: false } => Some(text.clone()),
-        _ => None,
-    };
-    let several = word.pieces.len() > 1 && word.pieces.iter().filter_map(unquoted).any(|text| may_choose(&text));
-    let mut all: Vec<Vec<Piece>> = vec![Vec::new()];
-    for piece in &word.pieces {
-        let texts = match unquoted(piece).filter(|text| text.contains('{')) {
-            // What closes it may stand in another piece.
-            Some(text) if several && text.matches('{').count() != text.matches('}').count() => return None,
-            Some(text) => texts(&text, 0, scope)?,
-            None => {
-                all.iter_mut().for_each(|pieces| pieces.push(piece.clone()));
-                continue;
-            }
-        };
-        if all.len().saturating_mul(texts.len()) > MOST {
-            return None;
-        }
-        let with = |text: &String| Piece::Text { text: text.clone(), quoted: false };
-        let longer = |pieces: &Vec<Piece>| -> Vec<Vec<Piece>> {
-            texts.iter().map(|text| pieces.iter().cloned().chain([with(text)]).collect()).collect()
-        };
-        all = all.iter().flat_map(longer).collect();
+    let has = |piece: &Piece| matches!(piece, Piece::Text { text, quoted: false } if text.contains('{'));
+    if !word.pieces.iter().any(has) {
+        return Some(vec![word.clone()]);
     }
-    Some(all.into_iter().map(|pieces| Word { pieces, span: word.span }).collect())
+    let units = units(word);
+    let mut words = Vec::new();
+    for units in alternatives(&units, 0, scope)? {
+        words.push(Word { pieces: rebuild(units), span: word.span });
+    }
+    Some(words)
 }
 
-/// Whether a text has a sign that makes braces around it a choice.
-fn may_choose(text: &str) -> bool {
-    text.contains(',') || text.contains("..")
+#[derive(Clone)]
+enum Unit {
+    Character(char, bool),
+    Whole(Piece),
 }
 
-/// The texts that braces make of one.
-fn texts(text: &str, depth: usize, scope: &Scope) -> Option<Vec<String>> {
-    if depth > MAX_DEPTH || !scope.spend(text.len()) {
+fn units(word: &Word) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for piece in &word.pieces {
+        match piece {
+            Piece::Text { text, quoted } if !text.is_empty() => {
+                units.extend(text.chars().map(|character| Unit::Character(character, *quoted)));
+            }
+            other => units.push(Unit::Whole(other.clone())),
+        }
+    }
+    units
+}
+
+fn rebuild(units: Vec<Unit>) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for unit in units {
+        match unit {
+            Unit::Whole(piece) => pieces.push(piece),
+            Unit::Character(character, quoted) => match pieces.last_mut() {
+                Some(Piece::Text { text, quoted: same }) if *same == quoted => text.push(character),
+                _ => pieces.push(Piece::Text { text: character.to_string(), quoted }),
+            },
+        }
+    }
+    pieces
+}
+
+fn plain(unit: Option<&Unit>) -> Option<char> {
+    match unit {
+        Some(Unit::Character(character, false)) => Some(*character),
+        _ => None,
+    }
+}
+
+fn alternatives(units: &[Unit], depth: usize, scope: &Scope) -> Option<Vec<Vec<Unit>>> {
+    if depth > 16 || !scope.spend(units.len()) {
         return None;
     }
-    for (at, _) in text.match_indices('{') {
-        let (before, from) = text.split_at_checked(at)?;
-        scope.spend(from.len());
-        let Some(group) = Group::at(from) else { continue };
-        let mut choices = Vec::new();
-        match group.members.as_slice() {
-            [only] if !only.contains("..") => continue,
-            [only] => choices.extend(sequence(only)?),
-            members => {
-                for member in members {
-                    choices.extend(texts(member, depth.saturating_add(1), scope)?);
-                }
-            }
-        }
-        let behind = texts(group.behind, depth.saturating_add(1), scope)?;
-        if choices.len().saturating_mul(behind.len()) > MOST {
+    for (at, _) in units.iter().enumerate().filter(|(_, unit)| plain(Some(unit)) == Some('{')) {
+        let found = group(units, at);
+        let end = found.as_ref().map_or(units.len(), |(end, _)| *end);
+        if !scope.spend(end.saturating_sub(at)) {
             return None;
         }
-        let joined = |choice: &String| behind.iter().map(|rest| [before, choice, rest].concat()).collect::<Vec<_>>();
-        let all: Vec<String> = choices.iter().flat_map(joined).collect();
-        // What becomes of each word is more work.
-        return scope.spend(all.iter().map(|text| text.len().saturating_add(8)).sum()).then_some(all);
-    }
-    Some(vec![text.to_owned()])
-}
-
-/// What stands in braces.
-struct Group<'t> {
-    /// The texts between its commas.
-    members: Vec<&'t str>,
-    behind: &'t str,
-}
-
-impl<'t> Group<'t> {
-    /// The group that a text begins with.
-    fn at(text: &'t str) -> Option<Self> {
-        let (mut open, mut start, mut members) = (0_usize, 1, Vec::new());
-        for (at, sign) in text.char_indices() {
-            let ends = open == 1 && matches!(sign, ',' | '}');
-            if ends {
-                members.push(text.get(start..at)?);
-                start = at.saturating_add(1);
-            }
-            match sign {
-                '}' if ends => return Some(Self { members, behind: text.get(start..)? }),
-                '{' => open = open.saturating_add(1),
-                '}' => open = open.saturating_sub(1),
-                _ => {}
+        let Some((end, commas)) = found else { continue };
+        let inner = units.get(at.saturating_add(1)..end).unwrap_or(&[]);
+        let choices = if commas.is_empty() {
+            sequence(inner)
+        } else {
+            members(units, &commas, at.saturating_add(1)..end, depth, scope)?
+        };
+        let Some(choices) = choices else { continue };
+        let before = units.get(..at).unwrap_or(&[]);
+        let after = alternatives(units.get(end.saturating_add(1)..).unwrap_or(&[]), depth.saturating_add(1), scope)?;
+        if choices.len().saturating_mul(after.len()) > MOST {
+            return None;
+        }
+        let mut found = Vec::new();
+        for choice in &choices {
+            for rest in &after {
+                if !scope.spend(at.saturating_add(choice.len()).saturating_add(rest.len())) {
+                    return None;
+                }
+                // What becomes of the word is another step for each.
+                scope.spend(8);
+                found.push([before, choice, rest].concat());
             }
         }
-        None
+        return Some(found);
     }
+    Some(vec![units.to_vec()])
 }
 
-/// `1..3`, `a..c`; `None` where it is neither.
-fn sequence(inner: &str) -> Option<Vec<String>> {
-    let (first, last) = inner.split_once("..")?;
-    let number = |text: &str| text.parse::<i64>().ok().filter(|number| number.to_string() == text);
-    let letter = |text: &str| text.parse::<char>().ok().filter(char::is_ascii_alphabetic);
-    if let (Some(first), Some(last)) = (letter(first), letter(last)) {
-        let all = (first.min(last)..=first.max(last)).map(String::from).collect();
-        return Some(in_order(all, first > last));
+/// The end of the group that opens at `at`, and its commas.
+fn group(units: &[Unit], at: usize) -> Option<(usize, Vec<usize>)> {
+    let mut open = 0_usize;
+    let mut commas = Vec::new();
+    for (place, unit) in units.iter().enumerate().skip(at) {
+        match plain(Some(unit)) {
+            Some('{') => open = open.saturating_add(1),
+            Some('}') if open == 1 => return Some((place, commas)),
+            Some('}') => open = open.saturating_sub(1),
+            Some(',') if open == 1 => commas.push(place),
+            _ => {}
+        }
     }
-    let (first, last) = (number(first)?, number(last)?);
-    let all =
-        (first.min(last)..=first.max(last)).take(MOST.saturating_add(1)).map(|number| number.to_string()).collect();
-    Some(in_order(all, first > last))
+    None
 }
 
-fn in_order(mut all: Vec<String>, down: bool) -> Vec<String> {
-    if down {
-        all.reverse();
+/// What each text between commas, within a part of the word, can become.
+fn members(
+    units: &[Unit],
+    commas: &[usize],
+    inside: Range<usize>,
+    depth: usize,
+    scope: &Scope,
+) -> Option<Option<Vec<Vec<Unit>>>> {
+    let mut choices = Vec::new();
+    let mut start = inside.start;
+    for stop in commas.iter().copied().chain([inside.end]) {
+        choices.extend(alternatives(units.get(start..stop).unwrap_or(&[]), depth.saturating_add(1), scope)?);
+        start = stop.saturating_add(1);
+        if choices.len() > MOST {
+            return None;
+        }
     }
-    all
+    Some(Some(choices))
+}
+
+/// `1..3`, `a..c`, `1..9..2`.
+fn sequence(inner: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+    let text: String = inner.iter().map(|unit| plain(Some(unit))).collect::<Option<String>>()?;
+    let mut parts = text.split("..");
+    let (first, last) = (parts.next()?, parts.next()?);
+    let step = parts.next().map_or(Some(1), |step| step.parse::<i64>().ok())?.unsigned_abs().max(1);
+    if parts.next().is_some() {
+        return None;
+    }
+    let single = |text: &str| text.chars().next().filter(|first| text.len() == 1 && first.is_ascii_alphabetic());
+    if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
+        return Some(range(first, last, step)?.into_iter().map(|value| quoted(&value.to_string())).collect());
+    }
+    let (first, last) = (single(first)?, single(last)?);
+    let values = range(i64::from(u32::from(first)), i64::from(u32::from(last)), step)?;
+    let character = |value: i64| u32::try_from(value).ok().and_then(char::from_u32);
+    Some(values.into_iter().filter_map(character).map(|value| vec![Unit::Character(value, false)]).collect())
+}
+
+fn quoted(text: &str) -> Vec<Unit> {
+    text.chars().map(|character| Unit::Character(character, false)).collect()
+}
+
+fn range(first: i64, last: i64, step: u64) -> Option<Vec<i64>> {
+    let step = i64::try_from(step).ok()?;
+    let count = last.abs_diff(first);
+    if count > 1024 {
+        // Abridged: every value is an integer, and two of them suffice.
+        return Some(vec![first, last]);
+    }
+    let mut values = vec![first];
+    let mut value = first;
+    loop {
+        value = if last >= first { value.checked_add(step)? } else { value.checked_sub(step)? };
+        if (last >= first && value > last) || (last < first && value < last) {
+            return Some(values);
+        }
+        values.push(value);
+        if values.len() > MOST {
+            return Some(vec![first, last]);
+        }
+    }
 }

@@ -30,8 +30,10 @@ impl Walk<'_> {
             if let Some(told) = self.told_of(parameter) {
                 says.extend(&told.beside);
             }
-            if let Operation::Default(operand) | Operation::Edit(operand) | Operation::Assign(operand) =
-                &parameter.operation
+            if let Operation::Default(operand)
+            | Operation::Edit(operand)
+            | Operation::Trim { word: operand, .. }
+            | Operation::Assign(operand) = &parameter.operation
             {
                 says.add(expand::single(operand, &self.scope).to_pattern());
             }

@@ -89,7 +89,7 @@ impl Walk<'_> {
         self.unnamed |= writes && !named && !rule.elsewhere;
         // What git does to the files of the working tree that it is given is all that it does.
         let only_files = named && rule.check == Some(Check::GitWorktree);
-        self.own.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
+        self.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
         worst
     }
 
@@ -129,7 +129,7 @@ impl Walk<'_> {
     /// Takes note of whether the command talks to another machine.
     fn talks(&mut self, talks: bool) {
         self.network |= talks;
-        self.own.network |= talks;
+        self.asking |= talks;
     }
 
     fn own_verdict(&self, name: &str, rule: &Rule, scan: &Scan<'_>, span: Span) -> Finding {
@@ -194,7 +194,7 @@ impl Walk<'_> {
             }
             // What it does by itself: `git stash` alone.
             self.unnamed |= worst.verdict == Verdict::Write && !rule.elsewhere;
-            self.own.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
+            self.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
             return worst;
         };
         let inner = match command.known() {
@@ -221,13 +221,13 @@ impl Walk<'_> {
         };
         keep_worse(&mut worst, inner);
         let alias = |word: &str| !rule.own.is_empty() && !rule.own.split_whitespace().any(|own| own == word);
-        self.own.alias = command.known().is_some_and(alias);
-        self.talks(self.own.alias);
-        self.own.global_options = u32::try_from(at).unwrap_or(u32::MAX);
-        self.own.unplaced = may_take_more(&outer, before, &scan);
+        self.alias = command.known().is_some_and(alias);
+        self.talks(self.alias);
+        self.global_options = u32::try_from(at).unwrap_or(u32::MAX);
+        self.unplaced = may_take_more(&outer, before, &scan);
         // In another folder it is another command: `git -C x push`.
         let moves = scan.options.iter().any(|given| given.name == "C");
-        self.own.led_plainly = plain && at > 0 && !self.own.unplaced && !moves;
+        self.led_plainly = plain && at > 0 && !self.unplaced && !moves;
         worst
     }
 
@@ -246,7 +246,7 @@ impl Walk<'_> {
         }
         // Of a program that nobody can see into, that alone is in doubt.
         self.unnamed |= verdict == Verdict::Write && !rule.elsewhere;
-        self.own.besides |= verdict >= Verdict::Write && rule.elsewhere;
+        self.besides |= verdict >= Verdict::Write && rule.elsewhere;
         if verdict >= Verdict::Execute && name != "git" {
             other_folder::texts(self, rest);
         }
@@ -323,10 +323,7 @@ impl Walk<'_> {
                 Operands::FirstNoneWrite => Access::Write,
             };
             if rule.touches == Operands::Replace && does > Verdict::Read {
-                // What takes its place has another ending, or a name that the file itself says.
-                self.touch(&with_any_ending(field), Access::Write);
-                let says = ["N", "name", "S", "suffix", "r", "recursive"];
-                self.unnamed |= scan.options.iter().any(|given| says.contains(&given.name.as_str()));
+                self.touch_unpacked(field, scan);
             }
             match name.strip_prefix("git ") {
                 Some(_) if access != Access::Read => self.touch(&git::pathspec(field), access),
@@ -367,17 +364,6 @@ fn asks(name: &str, scan: &Scan<'_>) -> bool {
     ASKERS.contains(&name) && !scan.options.iter().any(|given| ASKED.contains(&given.name.as_str()))
 }
 
-/// A path with any text in the place of its ending.
-fn with_any_ending(path: &Field) -> Field {
-    let mut path = path.clone();
-    if let Some(Bit::Text(text)) = path.bits.last_mut() {
-        let name = text.rfind('/').map_or(0, |at| at.saturating_add(1));
-        text.truncate(text.rfind('.').filter(|at| *at > name).unwrap_or(text.len()));
-    }
-    path.bits.push(Bit::Glob);
-    path
-}
-
 /// Whether the operands of a program may be what it changes.
 fn changes_operands(rule: &Rule) -> bool {
     !matches!(rule.touches, Operands::None | Operands::Read | Operands::FirstNone)
@@ -386,11 +372,14 @@ fn changes_operands(rule: &Rule) -> bool {
 /// Whether an option makes a program change files that no word of the line names.
 fn writes_untold(rule: &Rule, scan: &Scan<'_>) -> bool {
     // These say themselves whether all that they change is named.
-    if matches!(rule.check, Some(Check::Tar | Check::Temporary)) {
+    if matches!(rule.check, Some(Check::Tar | Check::Zip | Check::Temporary)) {
         return false;
     }
     // These look themselves at what such options change.
-    let looked_at = matches!(rule.check, Some(Check::Sed | Check::InPlace | Check::Find | Check::Fd | Check::Fetch));
+    let looked_at = matches!(
+        rule.check,
+        Some(Check::Sed | Check::InPlace | Check::Find | Check::Fd | Check::Curl | Check::Wget | Check::Httpie)
+    );
     let writes = |given: &Given| {
         let listed = rule.hurts.get(&Verdict::Write).into_iter().flat_map(|names| names.split_ascii_whitespace());
         given.value.is_none() && listed.filter(|name| !name.ends_with([':', '?'])).any(|name| same(name, &given.name))

@@ -56,7 +56,7 @@ impl Walk<'_> {
             let verdict = finding.verdict.max(Verdict::Write);
             finding = Finding::new(verdict, registered.because(), span);
             self.unnamed |= verdict == Verdict::Write && !rule.is_some_and(|rule| rule.elsewhere);
-            self.own.registered = Some(registered);
+            self.registered = Some(registered);
         }
         if rule.is_none() {
             self.touch_unknown(name, args);
@@ -90,7 +90,7 @@ impl Walk<'_> {
             keep_worse(&mut finding, Finding::new(Verdict::Execute, because, span));
         }
         if finding.verdict == Verdict::Read {
-            self.own.registered = Some(registered);
+            self.registered = Some(registered);
         }
         finding
     }

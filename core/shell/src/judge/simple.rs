@@ -8,6 +8,7 @@ use crate::check::other_folder;
 use crate::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::judge::registered::Ruled;
+use crate::judgement::engine_command;
 use crate::obeyed::Readers;
 use crate::scope::{COMMAND_STEPS, WORD_STEPS};
 use crate::table::Rule;
@@ -68,8 +69,7 @@ impl Walk<'_> {
         let redirections = self.redirections(&simple.redirections);
         beside.extend(&self.says_of_inputs(&simple.redirections, &redirections));
         self.sources.own = beside;
-        let words = words(&fields);
-        let command = SimpleCommand { words, assignments, redirections, span: simple.span, ..SimpleCommand::default() };
+        let command = engine_command(words(&fields), assignments, redirections, simple.span);
         let said = super::redirect::said(&simple.redirections, &self.scope);
         self.stdin.clone_from(&said);
         let outer = std::mem::replace(&mut self.input, said);
@@ -125,7 +125,7 @@ impl Walk<'_> {
         self.scope.functions = functions;
         self.wraps = self.wraps.saturating_sub(1);
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
-        let command = SimpleCommand { words: words(fields), span, ..SimpleCommand::default() };
+        let command = engine_command(words(fields), Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
         self.repeats = self.repeats.saturating_sub(repeats);
         worst
@@ -183,7 +183,7 @@ impl Walk<'_> {
         let registered = self.registered_of(bare, args);
         let rule = self.rule(bare);
         if registered.is_none() && rule.is_none() {
-            self.own.unheard = true;
+            self.unheard = true;
             other_folder::texts(self, args);
             return Finding::new(Verdict::Unknown, self.not_known(bare, args), first.span);
         }

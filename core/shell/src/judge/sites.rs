@@ -184,7 +184,9 @@ impl Sites {
                             self.add(&parameter.name, false);
                             self.word(operand);
                         }
-                        Operation::Default(operand) | Operation::Edit(operand) => self.word(operand),
+                        Operation::Default(operand)
+                        | Operation::Edit(operand)
+                        | Operation::Trim { word: operand, .. } => self.word(operand),
                         Operation::Slice(operand) => self.arithmetic(operand, false),
                         _ => {}
                     }

@@ -77,7 +77,7 @@ impl Walk<'_> {
         }
         match &parameter.operation {
             Operation::Plain | Operation::Length | Operation::Names => {}
-            Operation::Default(operand) | Operation::Edit(operand) => {
+            Operation::Default(operand) | Operation::Edit(operand) | Operation::Trim { word: operand, .. } => {
                 self.inside(operand);
                 self.say_value(operand, parameter.quoted, word.span);
             }

@@ -81,7 +81,7 @@ impl Walk<'_> {
             self.scope.folders = folders;
         }
         self.status = status;
-        self.own.transparent = transparent;
+        self.transparent = transparent;
         keep_worse(&mut worst, inner);
         worst
     }

@@ -105,7 +105,12 @@ impl Parser<'_> {
                     self.bash_only("${/", start)?;
                 }
                 self.advance(1);
-                Ok(Operation::Edit(self.operand(quoted)?))
+                let word = self.operand(quoted)?;
+                Ok(if matches!(sign, b'#' | b'%') {
+                    Operation::Trim { end: sign == b'%', word }
+                } else {
+                    Operation::Edit(word)
+                })
             }
             Some(b'@') => {
                 self.bash_only("${@", start)?;

@@ -246,12 +246,14 @@ pub enum Check {
     Alias,
     /// `tar`, whose first word may be options without a dash.
     Tar,
-    /// `unzip`, which may be told behind its members where to put them.
-    Unzip,
+    /// `cpio`, whose archive may be on another machine.
+    Archive,
     /// `tee`, whose operands are written.
     Tee,
     /// `rustc`, whose `--print` may name a file.
     Rustc,
+    /// `dd`, which prints without `of=`.
+    Dd,
     /// `date`.
     Date,
     /// `git` itself, whose `-c` sets configuration.
@@ -262,6 +264,8 @@ pub enum Check {
     GitConfig,
     /// `git init`, `git clone`, which can bring a configuration along.
     GitTemplate,
+    /// `zip`, whose first operand is the archive.
+    Zip,
     /// `mktemp`, which names its file by itself.
     Temporary,
     /// `git reflog`, whose first operand may be a command.
@@ -288,16 +292,26 @@ pub enum Check {
     GhApi,
     /// `ssh`, whose `-o` may name a command.
     Ssh,
-    /// `curl` and `wget`, which put what they get into a file.
-    Fetch,
+    /// `curl`.
+    Curl,
+    /// `wget`.
+    Wget,
+    /// `http`.
+    Httpie,
     /// A program that sends what its operands are, so they must be known.
     KnownOperands,
     /// A program that fetches operands that are addresses.
     LocalOperands,
+    /// A program that takes a file of code in place of a name.
+    NamesOnly,
+    /// `rpm`, whose packages can have scripts, and `pandoc`, which has commands of its own.
+    Package,
     /// A program that sends what it reads from its standard input, so that must be known.
     KnownInput,
     /// `gcloud`, `aws`: the verb is somewhere among the operands.
     Verb,
+    /// `sysctl`, `ip`: assignments and verbs among the operands.
+    Setting,
     /// `sqlite3`, `psql`, `mysql`: a statement.
     Statement,
     /// A program that runs another one of the table as a part of itself (`npx prettier`).
@@ -328,7 +342,7 @@ impl Rule {
             for command in names.split_whitespace() {
                 let style = if self.style == Style::Single { Style::Single } else { Style::Gnu };
                 let any_option = options.is_empty();
-                let check = self.check.filter(|check| *check == Check::LocalOperands);
+                let check = self.check.filter(|check| matches!(check, Check::LocalOperands | Check::NamesOnly));
                 let rule = Self {
                     any_option,
                     check,

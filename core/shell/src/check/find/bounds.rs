@@ -6,47 +6,68 @@ use phasegate_core::analysis::Access;
 use crate::field::{Bit, Field};
 use crate::walk::Walk;
 
-/// The names that the tests before an action ask for.
+/// The tests read so far, as alternatives of which each may ask for names.
 #[derive(Default)]
 pub(super) struct Bounds {
-    names: Vec<Field>,
-    /// Whether the tests are more than one after another, so that they bound nothing.
+    done: Vec<Vec<Field>>,
+    current: Vec<Field>,
+    depth: usize,
+    negated: bool,
+    /// Whether a group is negated, so that nothing in it bounds anything.
     open: bool,
 }
 
 impl Bounds {
     /// Takes note of an operator.
     pub(super) fn operator(&mut self, word: &str) {
-        self.open |= matches!(word, "(" | "!" | "-not" | "-o" | "-or" | ",");
+        match word {
+            "(" => {
+                self.depth = self.depth.saturating_add(1);
+                self.open |= std::mem::take(&mut self.negated);
+            }
+            ")" => self.depth = self.depth.saturating_sub(1),
+            "!" | "-not" => self.negated = true,
+            // An action belongs to the last alternative outside of groups.
+            "-o" | "-or" | "," if self.depth == 0 => {
+                self.done.clear();
+                self.current.clear();
+            }
+            "-o" | "-or" | "," => self.done.push(std::mem::take(&mut self.current)),
+            _ => self.negated = false,
+        }
     }
 
     /// Takes note of a test with its value.
     pub(super) fn test(&mut self, word: &str, value: &Field) {
-        if matches!(word, "-name" | "-iname") {
-            self.names.push(pattern(value));
+        if !std::mem::take(&mut self.negated) && matches!(word, "-name" | "-iname") {
+            self.current.push(pattern(value));
         }
     }
 
-    /// Takes note of what an action does: to files with such a name below the start, or to all of it.
+    /// Takes note of what an action does: to files with those names below the start, or to all of it.
     pub(super) fn touch(&self, walk: &mut Walk<'_>, starts: &[&Field], access: Access) {
         let here = Field::text(".", (0, 0));
         let starts = if starts.is_empty() { &[&here] } else { starts };
+        let alternatives = || self.done.iter().chain([&self.current]);
+        let bounded = !self.open && alternatives().all(|names| !names.is_empty());
         for start in starts {
-            let Some(name) = self.names.first().filter(|_| !self.open) else {
+            if !bounded {
                 walk.touch(start, access);
                 if access == Access::Write {
                     walk.touch(&below(start), access);
                 }
                 continue;
-            };
-            let last = start.known().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
-            if last.is_some_and(|last| name.to_pattern().could_be(last, None)) {
-                walk.touch(start, access);
             }
-            for mut found in [(*start).clone(), below(start)] {
-                found.push_text("/");
-                found.bits.extend(name.bits.iter().cloned());
-                walk.touch(&found, access);
+            for name in alternatives().flatten() {
+                let last = start.known().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+                if last.is_some_and(|last| name.to_pattern().could_be(last, None)) {
+                    walk.touch(start, access);
+                }
+                for mut found in [(*start).clone(), below(start)] {
+                    found.push_text("/");
+                    found.bits.extend(name.bits.iter().cloned());
+                    walk.touch(&found, access);
+                }
             }
         }
     }
