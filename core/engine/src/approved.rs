@@ -133,6 +133,20 @@ fn is_persons(command: &SimpleCommand, classifier: &Classifier) -> bool {
     command.registered.as_ref().is_some_and(|found| found.reads() && classifier.is_persons(found))
 }
 
+/// Whether a person's word covers all that a line gives to the commands that a person answers for: such a command stands
+/// first, nothing is written or read beside it, and no word of the line may name a file or bring settings.
+fn covers(call: &Call, classifier: &Classifier) -> bool {
+    let commands = &call.analysis.commands;
+    let later = commands.iter().skip(1).any(|command| is_persons(command, classifier));
+    if later || !commands.iter().any(|command| is_persons(command, classifier)) {
+        return !later;
+    }
+    let line = call.input.get("command").and_then(Value::as_str).unwrap_or_default();
+    let plain = |letter: char| letter.is_alphanumeric() || " '\"-_.,:*?+%|@".contains(letter);
+    let names_file = |word: &str| word.trim_start_matches(['\'', '"']).starts_with('@');
+    line.chars().all(plain) && !line.split(' ').any(names_file) && !line.contains("||")
+}
+
 /// Whether every part of the call only reads, at paths of the project.
 fn reads_here(call: &Call, classifier: &Classifier) -> bool {
     let analysis = &call.analysis;
@@ -150,6 +164,7 @@ fn reads_here(call: &Call, classifier: &Classifier) -> bool {
         && read_line
         && analysis.guarded.is_empty()
         && analysis.invokes.is_none()
+        && covers(call, classifier)
         && SELECTORS.iter().all(|name| selects_here(call, name))
         && analysis.paths.iter().all(inside)
         && analysis.commands.iter().all(|command| stays_here(command, analysis, is_persons(command, classifier)))
