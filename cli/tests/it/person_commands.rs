@@ -303,6 +303,22 @@ fn a_read_that_a_person_answers_for_is_approved_where_reads_are() {
     assert!(approved("3", "acme x list y") && approved("4", "npx go-gmail me search x | head -3"));
     assert!(!approved("5", "acme x list /etc/passwd"), "a path outside of the project");
     assert!(!approved("6", "acme x frob y"));
+    // What the person answered for is the pattern: no file of the project comes in by a pipe, a name or an option.
+    for (number, line) in [
+        "cat .env | acme x list -",
+        "acme x list y < .env",
+        "acme x list @notes.md",
+        "acme x list ../y",
+        "acme --config=evil list y",
+        "acme x list y > out.txt",
+        "acme x list y &",
+        "acme x list \"$(cat .env)\"",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert!(!approved(&format!("no{number}"), line), "{line}");
+    }
     assert!(world.run(&["safety", "list"], 0).contains("agents may classify: any program"));
 }
 

@@ -33,6 +33,7 @@ pub(super) fn run(run: Option<&String>, context: &Context) -> Result<Exit, Failu
 
 /// The file that lists the tasks.
 struct Listed<'s> {
+    skill: &'s Skill,
     /// The phase that does them, and how their fields are named.
     phase: Option<&'s Phase>,
     file: Value,
@@ -44,7 +45,14 @@ impl<'s> Listed<'s> {
         let artifact = phase.and_then(Phase::plan).map(|plan| plan.artifact.as_str());
         let made = artifact.and_then(|artifact| first_file(run, artifact));
         let path = run.get("plan").map(|plan| text(plan, "path").to_string()).or(made);
-        Self { phase, file: path.and_then(|path| read(&path)).unwrap_or_default() }
+        Self { skill, phase, file: path.and_then(|path| read(&path)).unwrap_or_default() }
+    }
+
+    /// Whether what does a task asks for tests that passed.
+    fn tested(&self) -> bool {
+        let runs = self.phase.and_then(|phase| phase.run.as_ref()).into_iter().flat_map(|runs| &runs.each);
+        let mut skills = runs.filter_map(|run| self.skill.children.iter().find(|child| child.name == run.skill));
+        skills.any(|child| child.phases.iter().filter_map(|phase| phase.done_when.as_ref()).any(asks_for_tests))
     }
 
     fn plan(&self) -> Option<&'s PlanFile> {
@@ -189,7 +197,7 @@ fn task(plan: &Value, element: &Value, listed: &Listed<'_>) -> Value {
         ("depends_on", after),
     ];
     fields.extend(own.map(|(key, value)| (key.to_string(), value)));
-    if element.get("seen").is_some() && matches!(status, "implemented" | "completed") {
+    if element.get("seen").is_some() && listed.tested() && matches!(status, "implemented" | "completed") {
         fields.insert("tests_passed".to_string(), json!(true));
     }
     Value::Object(fields)

@@ -179,13 +179,18 @@ impl Parser {
         Ok(read)
     }
 
-    fn not(&mut self) -> Read<Expr> {
+    /// An operand, with the operator before it or not.
+    fn after(&mut self, operator: &str, of: fn(Box<Expr>) -> What, operand: fn(&mut Self) -> Read<Expr>) -> Read<Expr> {
         let at = self.next.at;
-        if !self.eat("not") {
-            return self.comparison();
+        if !self.eat(operator) {
+            return operand(self);
         }
-        let denied = self.comparison()?;
-        self.node(What::Not(Box::new(denied)), at)
+        let inner = operand(self)?;
+        self.node(of(Box::new(inner)), at)
+    }
+
+    fn not(&mut self) -> Read<Expr> {
+        self.after("not", What::Not, Self::comparison)
     }
 
     fn comparison(&mut self) -> Read<Expr> {
@@ -195,12 +200,7 @@ impl Parser {
     }
 
     fn unary(&mut self) -> Read<Expr> {
-        let at = self.next.at;
-        if !self.eat("-") {
-            return self.primary();
-        }
-        let negated = self.primary()?;
-        self.node(What::Minus(Box::new(negated)), at)
+        self.after("-", What::Minus, Self::primary)
     }
 
     fn primary(&mut self) -> Read<Expr> {
