@@ -19,7 +19,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
 
-use phasegate_core::slash_command;
+use phasegate_core::commands::slash_command;
 
 use crate::cli::Cli;
 use crate::command::hook;

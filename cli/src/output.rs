@@ -9,8 +9,8 @@ use std::io::Write as _;
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::Problem;
 use phasegate_core::Code;
-use phasegate_core::canonical::Sorted;
-use phasegate_core::one_line::{is_hidden, one_line};
+use phasegate_core::values::canonical::Sorted;
+use phasegate_core::values::one_line::{is_hidden, one_line};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Table, Trust, judge};
 use serde::Deserialize;
 use serde_json::Value;

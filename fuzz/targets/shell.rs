@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Judgement, MAX_LINE_BYTES, Table, Trust, judge};
 
 /// How much may be said of a line of this length, as JSON: some parts hold words again that stand for others.

@@ -1,9 +1,10 @@
 //! One call, from the decision to its outcome.
 
 use phasegate_adapter::guarded::{CallEnd, GuardedCall, GuardedSession, Proposed, Ruling};
-use phasegate_core::event::CallOutcome;
-use phasegate_core::tool::Labels;
-use phasegate_core::{Change, Outcome, reported};
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::tool::Labels;
+use phasegate_core::events::event::CallOutcome;
+use phasegate_core::{Change, Outcome};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, ResultType, TaskPayload};
 
@@ -101,8 +102,8 @@ pub(super) fn moved(step: &Outcome) -> bool {
 fn of_result(result: &CallToolResult) -> CallEnd {
     let texts = result.content.iter().filter_map(ContentBlock::as_text);
     let reported = match &result.structured_content {
-        Some(structured) => reported::numbers(structured),
-        None => texts.map(|text| text.text.as_str()).find_map(reported::of_text).unwrap_or_default(),
+        Some(structured) => reported_numbers::numbers(structured),
+        None => texts.map(|text| text.text.as_str()).find_map(reported_numbers::of_text).unwrap_or_default(),
     };
     CallEnd { outcome: outcome_of(result), reported }
 }

@@ -1,6 +1,6 @@
 //! What the server says of its tools.
 
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::tool::Labels;
 use rmcp::model::Tool;
 
 use phasegate_mcp::call;

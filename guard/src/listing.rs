@@ -2,7 +2,7 @@
 
 use phasegate_adapter::guarded::{GuardedSession, every_call};
 use phasegate_core::EventKind;
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::tool::Labels;
 use rmcp::model::{CacheScope, ListToolsResult, ServerCapabilities, ToolsCapability};
 use serde_json::Value;
 

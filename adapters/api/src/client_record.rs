@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use phasegate_core::test_report::TestReport;
+use phasegate_core::shell::test_report::TestReport;
 use serde_json::Value;
 
 use crate::frame::Message;

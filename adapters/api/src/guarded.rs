@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use phasegate_core::access::Stated;
-use phasegate_core::event::{By, CallOutcome, PermissionOutcome, SessionSource};
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::events::event::{By, CallOutcome, PermissionOutcome, SessionSource};
 use phasegate_core::policy::Mode;
-use phasegate_core::reported::Reported;
+use phasegate_core::policy::access::Stated;
 use phasegate_core::{Code, Decision, Effect, Event, EventKind, Outcome};
 use serde_json::{Value, json};
 
@@ -409,7 +409,7 @@ impl GuardedCalls {
 
 /// What stands for every call of a tool: see [`Guard::probe`].
 #[must_use]
-pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_core::tool::Labels>) -> EventKind {
+pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_core::calls::tool::Labels>) -> EventKind {
     EventKind::ToolCall {
         id: None,
         tool: tool.to_owned(),
@@ -418,7 +418,7 @@ pub fn every_call(tool: &str, server: Option<&str>, labels: Option<phasegate_cor
         input: Value::Null,
         labels,
         background: false,
-        analysis: phasegate_core::analysis::CallAnalysis::default(),
+        analysis: phasegate_core::calls::analysis::CallAnalysis::default(),
     }
 }
 

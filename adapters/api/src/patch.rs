@@ -1,6 +1,6 @@
 //! The paths that a patch text names.
 
-use phasegate_core::analysis::{Access, PathUse};
+use phasegate_core::calls::analysis::{Access, PathUse};
 
 /// The prefixes of lines that name a file, and what happens to that file.
 const HEADS: [(&str, Access); 4] = [
@@ -33,7 +33,7 @@ pub fn paths(patch: &str) -> Vec<PathUse> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::analysis::Access;
+    use phasegate_core::calls::analysis::Access;
 
     #[test]
     fn every_file_of_a_patch_is_named() {

@@ -49,7 +49,7 @@ impl std::fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-impl<E: phasegate_core::code::Coded> From<E> for Problem {
+impl<E: phasegate_core::answers::code::Coded> From<E> for Problem {
     fn from(error: E) -> Self {
         Self::new(error.code(), error.to_string())
     }

@@ -1,6 +1,6 @@
 //! Tables: what is fixed about a platform, written down as constants beside its adapter.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::capability::Capabilities;
 use crate::examine::Limit;

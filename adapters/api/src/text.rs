@@ -2,7 +2,7 @@
 //!
 //! A skill of the compatible form has the layout of the original system: two sentences, and all of it as an object.
 
-use phasegate_core::code::Area;
+use phasegate_core::answers::code::Area;
 use phasegate_core::state::ObligationKind;
 use phasegate_core::{Code, Decision};
 use serde::Serialize;

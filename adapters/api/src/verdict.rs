@@ -56,8 +56,8 @@ impl Verdict {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::code::Code;
-    use phasegate_core::decision::Gate;
+    use phasegate_core::answers::code::Code;
+    use phasegate_core::answers::decision::Gate;
     use phasegate_core::state::ObligationKind;
     use phasegate_core::{Decision, Effect, Outcome};
     use serde_json::json;

@@ -1,12 +1,13 @@
 //! A hook's input as neutral events.
 
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
-use phasegate_core::analysis::{CallAnalysis, Invocation};
-use phasegate_core::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
-use phasegate_core::reported::{self, Reported};
+use phasegate_core::calls::analysis::{CallAnalysis, Invocation};
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::tool::{AGENT, BASH, SKILL};
+use phasegate_core::events::event::{Agent, By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::shell::test_report::TestReport;
 use phasegate_core::state::OpenCall;
-use phasegate_core::test_report::TestReport;
-use phasegate_core::tool::{AGENT, BASH, SKILL};
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
@@ -172,7 +173,7 @@ impl Decoding<'_> {
         let named = tools::canonical(self.dialect, failed.tool_name, failed.mcp_server);
         let ending = outcome::of_failure(own(&named), &failed.error, failed.is_interrupt);
         let error = Value::String(failed.error);
-        let reported = if named.server.is_some() { reported::of_server(&error) } else { Reported::new() };
+        let reported = if named.server.is_some() { reported_numbers::of_server(&error) } else { Reported::new() };
         let tests = outcome::tests(own(&named), &error);
         let kept = Kept { tests, reported };
         result(failed.tool_use_id, ending, named.tool, failed.tool_input, kept)

@@ -1,10 +1,12 @@
 //! How a call ended, read from what the client says afterwards.
 
 use phasegate_adapter::ToolRow;
-use phasegate_core::event::Outcome;
-use phasegate_core::reported::{self, Reported};
-use phasegate_core::test_report::{self, TestReport};
-use phasegate_core::tool::AGENT;
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::tool::AGENT;
+use phasegate_core::events::event::Outcome;
+use phasegate_core::shell::test_report;
+use phasegate_core::shell::test_report::TestReport;
 use serde_json::Value;
 
 /// How a call ended, and the exit status if it ran a program and that is known.
@@ -147,8 +149,8 @@ pub(crate) fn tests(tool: &str, response: &Value) -> Vec<TestReport> {
 /// The numbers that a result reports: a server's, or a subagent's. `tool` is the canonical name, empty for a server's tool.
 pub(crate) fn reported(tool: &str, response: &Value) -> Reported {
     match tool {
-        "" => reported::of_server(response),
-        AGENT => reported::numbers(response),
+        "" => reported_numbers::of_server(response),
+        AGENT => reported_numbers::numbers(response),
         _ => Reported::new(),
     }
 }
@@ -160,7 +162,7 @@ pub(crate) fn exit_code(error: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::event::Outcome;
+    use phasegate_core::events::event::Outcome;
     use serde_json::{Value, json};
 
     use super::{Ending, of_failure, of_response};

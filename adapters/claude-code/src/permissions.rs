@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use phasegate_adapter::{FilePattern, PatternRoot, Permission, PermissionEffect, Problem, Selection};
-use phasegate_core::tool::{AGENT, BASH};
+use phasegate_core::calls::tool::{AGENT, BASH};
 use serde_json::Value;
 
 use crate::settings::{Comments, parse};

@@ -1,7 +1,7 @@
 //! A skill that a shell line reads, or that a prompt names: the client has no tool for skills.
 
 use phasegate_core::EventKind;
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use serde_json::Value;
 
 /// What a skill's file is called.

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd};
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::tool::BASH;
 use serde_json::{Value, json};
 
 use crate::outcome;

@@ -1,8 +1,8 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
 use phasegate_adapter::patch;
-use phasegate_core::analysis::{CallAnalysis, PathUse};
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::analysis::{CallAnalysis, PathUse};
+use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
 use crate::dialect::{Dialect, PatchTool};

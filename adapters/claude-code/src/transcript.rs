@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd};
-use phasegate_core::event::Outcome;
+use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 
 use crate::host::Host;

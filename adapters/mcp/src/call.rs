@@ -1,6 +1,6 @@
 //! A `tools/call` as it is decided: only one that every reader reads alike.
 
-use phasegate_core::tool::{Labels, NETWORK, READ, WRITE};
+use phasegate_core::calls::tool::{Labels, NETWORK, READ, WRITE};
 use serde_json::{Map, Value};
 
 use crate::message::Message;

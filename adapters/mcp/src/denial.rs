@@ -6,7 +6,7 @@
 use phasegate_adapter::guarded::Denial;
 use phasegate_adapter::{Problem, text};
 use phasegate_core::Decision;
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::{Value, json};
 
 use crate::object::{Object, replaced};

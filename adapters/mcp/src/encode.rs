@@ -1,6 +1,6 @@
 //! Answers to a client, as JSON text.
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_core::{Code, Decision};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Messages as neutral events: the pieces of which the adapter's decoding and the relay are made.
 
 use phasegate_core::EventKind;
-use phasegate_core::analysis::CallAnalysis;
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::analysis::CallAnalysis;
+use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
 use crate::object::{Object, is_alike};

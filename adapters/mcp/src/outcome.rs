@@ -2,8 +2,9 @@
 
 #[cfg(feature = "guarded")]
 use phasegate_adapter::guarded::CallEnd;
-use phasegate_core::event::Outcome;
-use phasegate_core::reported::{self, Reported};
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 
 use crate::message::{Kind, Message};
@@ -77,10 +78,10 @@ fn reported(result: &Object<'_>) -> Reported {
         serde_json::from_str::<Value>(json).ok()
     };
     match read("structuredContent").filter(Value::is_object) {
-        Some(structured) => reported::numbers(&structured),
+        Some(structured) => reported_numbers::numbers(&structured),
         // A text that is an object begins so: of most results nothing has to be read.
         None if result.get("content").is_some_and(|content| content.contains(TEXT_OF_AN_OBJECT)) => {
-            read("content").map(|content| reported::of_server(&content)).unwrap_or_default()
+            read("content").map(|content| reported_numbers::of_server(&content)).unwrap_or_default()
         }
         None => Reported::new(),
     }
@@ -120,7 +121,7 @@ pub fn of_task_answer(message: &Message) -> Option<Ending> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::event::Outcome;
+    use phasegate_core::events::event::Outcome;
 
     use super::{of_result, of_task};
 

@@ -1,10 +1,10 @@
 //! The tools that the guard itself offers: the three of the original, with the same arguments and answers, the one by which an
 //! agent asks about skills and ends their runs, and the one by which it registers what commands do.
 
-use phasegate_core::canonical::Sorted;
-use phasegate_core::event::By;
-use phasegate_core::pins::{ACTIONS, MANAGE};
-use phasegate_core::safety::{Level, REGISTER};
+use phasegate_core::events::event::By;
+use phasegate_core::shell::safety::{Level, REGISTER};
+use phasegate_core::state::pins::{ACTIONS, MANAGE};
+use phasegate_core::values::canonical::Sorted;
 use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use phasegate_adapter::Problem;
 use phasegate_core::EventKind;
-use phasegate_core::event::{PermissionOutcome, SessionSource};
+use phasegate_core::events::event::{PermissionOutcome, SessionSource};
 
 use crate::call;
 use crate::decoding::Decoding;

@@ -1,11 +1,11 @@
 //! Calls, before and after they run.
 
 use phasegate_adapter::Problem;
-use phasegate_core::analysis::{CallAnalysis, Invocation};
-use phasegate_core::event::{By, Outcome};
-use phasegate_core::reported::Reported;
-use phasegate_core::test_report::TestReport;
-use phasegate_core::tool::{AGENT, SKILL};
+use phasegate_core::calls::analysis::{CallAnalysis, Invocation};
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::tool::{AGENT, SKILL};
+use phasegate_core::events::event::{By, Outcome};
+use phasegate_core::shell::test_report::TestReport;
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 

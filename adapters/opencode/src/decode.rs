@@ -1,9 +1,10 @@
 //! A frame as neutral events.
 
 use phasegate_adapter::{Decoded, Message, Problem, SessionView};
-use phasegate_core::event::{Agent, By};
-use phasegate_core::safety::REGISTER;
-use phasegate_core::{Code, Event, EventKind, slash_command};
+use phasegate_core::commands::slash_command;
+use phasegate_core::events::event::{Agent, By};
+use phasegate_core::shell::safety::REGISTER;
+use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
 use crate::decoding::Decoding;

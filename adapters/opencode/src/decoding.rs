@@ -2,9 +2,9 @@
 
 use phasegate_adapter::{Memory, Message, Problem, SessionView};
 use phasegate_core::EventKind;
-use phasegate_core::event::SessionSource;
+use phasegate_core::calls::tool::AGENT;
+use phasegate_core::events::event::SessionSource;
 use phasegate_core::state::OpenCall;
-use phasegate_core::tool::AGENT;
 
 use crate::memory::Remembered;
 use crate::wire::Told;

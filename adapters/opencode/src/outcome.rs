@@ -1,8 +1,10 @@
 //! How a call ended, read from what the client says afterwards.
 
-use phasegate_core::event::Outcome;
-use phasegate_core::reported::{self, Reported};
-use phasegate_core::test_report::{self, TestReport};
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::events::event::Outcome;
+use phasegate_core::shell::test_report;
+use phasegate_core::shell::test_report::TestReport;
 use serde_json::Value;
 
 use crate::wire::ToolAnswer;
@@ -24,7 +26,7 @@ impl Ending {
 /// The numbers that the result of a server's tool reports.
 pub(crate) fn reported(tool: Option<&str>, answer: &ToolAnswer) -> Reported {
     let text = answer.output.as_deref().filter(|_| tool.is_none());
-    text.and_then(reported::of_text).unwrap_or_default()
+    text.and_then(reported_numbers::of_text).unwrap_or_default()
 }
 
 /// How the client begins the error of a call that its user or a rule of the user's refused.
@@ -103,7 +105,7 @@ pub(crate) fn failed(error: &str) -> Ending {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::event::Outcome;
+    use phasegate_core::events::event::Outcome;
     use serde_json::json;
 
     use super::{failed, ran};

@@ -4,8 +4,8 @@
 use phasegate_adapter::{
     Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SessionTable, SettingsShell, Table, ToolRow,
 };
-use phasegate_core::analysis::Access;
-use phasegate_core::tool::{NETWORK, READ};
+use phasegate_core::calls::analysis::Access;
+use phasegate_core::calls::tool::{NETWORK, READ};
 
 /// The plugin's file, in a project and in the user's home.
 pub(crate) const PLUGIN: [&str; 2] = [".opencode/plugin/phasegate.ts", "~/.config/opencode/plugin/phasegate.ts"];

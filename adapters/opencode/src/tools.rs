@@ -1,10 +1,10 @@
 //! Tool names: the client's own, and the canonical ones that policies use.
 
 use phasegate_adapter::{Problem, patch};
-use phasegate_core::analysis::{CallAnalysis, PathUse};
-use phasegate_core::pins::OWN_SERVER;
-use phasegate_core::safety::REGISTER;
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::analysis::{CallAnalysis, PathUse};
+use phasegate_core::calls::tool::Labels;
+use phasegate_core::shell::safety::REGISTER;
+use phasegate_core::state::pins::OWN_SERVER;
 use serde_json::Value;
 
 use crate::table::{PATCH, PATH_ARGUMENTS, TABLE};

@@ -1,11 +1,12 @@
 //! The extension's messages as neutral events.
 
 use phasegate_adapter::{Decoded, Memory, Message, Problem, SessionView};
-use phasegate_core::analysis::{CallAnalysis, Invocation};
-use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
-use phasegate_core::reported::{self, Reported};
-use phasegate_core::safety::REGISTER;
-use phasegate_core::test_report::TestReport;
+use phasegate_core::calls::analysis::{CallAnalysis, Invocation};
+use phasegate_core::calls::reported_numbers;
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::events::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::shell::safety::REGISTER;
+use phasegate_core::shell::test_report::TestReport;
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 
@@ -70,8 +71,10 @@ impl Decoding<'_> {
         let as_decided = self.session.open_call(&ran.tool_call_id).is_some_and(|call| call.has_input(&ran.input));
         // What ran was not what was decided: it proves nothing.
         let ending = if as_decided { ending } else { Ending { outcome: Outcome::Unknown, exit_code: None } };
-        let kept =
-            Kept { tests: outcome::tests(&ran.tool_name, &ran.content), reported: reported::of_server(&ran.content) };
+        let kept = Kept {
+            tests: outcome::tests(&ran.tool_name, &ran.content),
+            reported: reported_numbers::of_server(&ran.content),
+        };
         result(&ran.tool_call_id, ending, &ran.tool_name, kept)
     }
 
@@ -233,7 +236,7 @@ fn permission(answer: wire::Permission) -> Result<EventKind, Problem> {
 mod tests {
     use phasegate_adapter::{Decoded, Frame, Memory, Playback, SessionView};
     use phasegate_core::EventKind;
-    use phasegate_core::event::{By, SessionSource};
+    use phasegate_core::events::event::{By, SessionSource};
     use phasegate_core::state::Session;
     use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use phasegate_adapter::{Message, Problem, Received, Reply, Verdict, text};
 use phasegate_core::policy::Mode;
-use phasegate_core::safety::SAFETY_OBLIGATION;
+use phasegate_core::shell::safety::SAFETY_OBLIGATION;
 use phasegate_core::{Code, Decision, Effect, RunPosition};
 use serde::Serialize;
 use serde_json::Value;

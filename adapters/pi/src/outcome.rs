@@ -1,7 +1,8 @@
 //! How a call ended, read from what the client says afterwards.
 
-use phasegate_core::event::Outcome;
-use phasegate_core::test_report::{self, TestReport};
+use phasegate_core::events::event::Outcome;
+use phasegate_core::shell::test_report;
+use phasegate_core::shell::test_report::TestReport;
 use serde_json::Value;
 
 use crate::tools;
@@ -64,7 +65,7 @@ fn exit_code(line: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::event::Outcome;
+    use phasegate_core::events::event::Outcome;
     use serde_json::{Value, json};
 
     use super::{of_none, of_result};

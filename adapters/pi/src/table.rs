@@ -2,8 +2,8 @@
 //! report is one of them.
 
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, SettingsShell, Table, ToolRow};
-use phasegate_core::analysis::Access;
-use phasegate_core::tool::READ;
+use phasegate_core::calls::analysis::Access;
+use phasegate_core::calls::tool::READ;
 
 /// The extension's file in a project.
 pub(crate) const EXTENSION: &str = ".pi/extensions/phasegate.ts";

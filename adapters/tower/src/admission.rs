@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use phasegate_adapter::guarded::GuardedCall;
 use phasegate_core::DenialReason;
-use phasegate_core::access::AccessMode;
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
+use phasegate_core::policy::access::AccessMode;
 
 use crate::call::Call;
 

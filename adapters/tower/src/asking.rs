@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use phasegate_adapter::guarded::{Denial, GuardedCalls, GuardedSession, Proposed, Ruling};
 use phasegate_adapter::{Problem, text};
-use phasegate_core::access::{AccessMode, Stated};
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
+use phasegate_core::policy::access::{AccessMode, Stated};
 use phasegate_core::{Code, Decision, DenialReason};
 
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};

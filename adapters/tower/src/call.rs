@@ -2,8 +2,8 @@
 
 use phasegate_adapter::guarded::Denial;
 use phasegate_core::EventKind;
-use phasegate_core::analysis::CallAnalysis;
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::analysis::CallAnalysis;
+use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
 /// A tool call.

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use phasegate_adapter::Guard;
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
 use tower_service::Service;
 
 use crate::asking;

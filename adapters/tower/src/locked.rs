@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
 use tower_service::Service;
 
 use crate::admission::Request;

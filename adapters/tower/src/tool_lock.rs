@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use phasegate_adapter::Guard;
 use phasegate_adapter::guarded::{GuardedCalls, caught, panic_message};
 use phasegate_core::DenialReason;
-use phasegate_core::access::{AccessMode, same_version};
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
+use phasegate_core::policy::access::{AccessMode, same_version};
 
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::asking::ADAPTER;

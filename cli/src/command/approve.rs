@@ -4,8 +4,8 @@ mod plan;
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
-use phasegate_core::pins::{Pins, approval_name};
-use phasegate_core::slash_command::{PLAN, PLAN_MODE};
+use phasegate_core::commands::slash_command::{PLAN, PLAN_MODE};
+use phasegate_core::state::pins::{Pins, approval_name};
 use phasegate_runtime::sessions::{SessionInfo, pins, sessions};
 use serde_json::{Value, json};
 

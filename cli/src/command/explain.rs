@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_config::compile;
 use phasegate_core::Code;
-use phasegate_core::glob::{FileSet, Files};
+use phasegate_core::values::glob::{FileSet, Files};
 use serde_json::{Value, json};
 
 use crate::context::Context;

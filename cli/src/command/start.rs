@@ -5,8 +5,8 @@ mod import;
 use std::path::PathBuf;
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::commands::slash_command::PLAN_MODE;
 use phasegate_core::policy::Scope;
-use phasegate_core::slash_command::PLAN_MODE;
 use phasegate_core::{Code, Policy};
 use phasegate_runtime::sessions::sessions;
 use serde_json::{Map, Value};

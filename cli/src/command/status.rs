@@ -13,8 +13,8 @@ mod text;
 mod waves;
 
 use phasegate_adapter::Problem;
-use phasegate_core::access::{AccessMode, Granted};
-use phasegate_core::pins::approval_name;
+use phasegate_core::policy::access::{AccessMode, Granted};
+use phasegate_core::state::pins::approval_name;
 use phasegate_runtime::accepted::Choice;
 use phasegate_runtime::hook_installation::switched_off;
 use phasegate_runtime::policy_store::{Current, summary};

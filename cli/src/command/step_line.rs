@@ -1,6 +1,6 @@
 //! A step of a plan, as a line for people.
 
-use phasegate_core::one_line::one_line;
+use phasegate_core::values::one_line::one_line;
 
 /// What is shown of a step.
 pub(crate) struct Line<'a> {

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use owo_colors::OwoColorize as _;
+use phasegate_core::answers::decision::Gate;
 use phasegate_core::decide::Line;
-use phasegate_core::decision::Gate;
 use phasegate_core::{Code, Decision, Effect};
 use phasegate_runtime::audit::again::{Again, Opinion};
 use phasegate_runtime::audit::history::{Past, walk};

@@ -1,7 +1,7 @@
 //! One decision in process, with two shipped skills live that both keep the agent from stopping.
 
 use phasegate_config::{Kind, Level, SourceFile, compile};
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::{Event, EventKind, FactValue, Facts, Policy, State, step};
 use serde_json::{Value, json};
 

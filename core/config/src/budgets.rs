@@ -1,9 +1,9 @@
 //! What the settings of all levels say together of access and budgets.
 
 use phasegate_core::Code;
-use phasegate_core::access::{AccessMode, duration_ms};
-use phasegate_core::budget::{Budget, MAX_BUDGETS, MAX_FILES, Per};
 use phasegate_core::policy::Mode;
+use phasegate_core::policy::access::{AccessMode, duration_ms};
+use phasegate_core::policy::budget::{Budget, MAX_BUDGETS, MAX_FILES, Per};
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;

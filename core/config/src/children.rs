@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::analysis::Invocation;
-use phasegate_core::input::{BRANCH, Input, PART, Values};
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::plan::PlanFile;
+use phasegate_core::calls::analysis::Invocation;
+use phasegate_core::policy::input::{BRANCH, Input, PART, Values};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, Phase, Skill};
 use phasegate_core::{Code, FactKey};
 use serde_json::Value;

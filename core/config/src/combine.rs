@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phasegate_core::Code;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 
 use crate::input::Kind;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::Invocation;
-use phasegate_core::condition::Condition;
+use phasegate_core::calls::analysis::Invocation;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::{Phase, Skill};
 
 /// A skill of the client whose invocation a phase asks for.

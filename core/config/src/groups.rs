@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use phasegate_core::Code;
-use phasegate_core::glob::{FileSet, Files, Group};
+use phasegate_core::values::glob::{FileSet, Files, Group};
 
 use crate::node::{Node, Span};
 use crate::paths;
@@ -267,7 +267,7 @@ fn named(source: &GroupSource) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::glob::Glob;
+    use phasegate_core::values::glob::Glob;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! Instances: skills with the values of their inputs put in.
 
-use phasegate_core::input::Values;
-use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::Skill;
+use phasegate_core::policy::input::Values;
+use phasegate_core::policy::matcher::Matcher;
 use serde_json::Value;
 
 use crate::version;

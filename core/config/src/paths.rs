@@ -1,7 +1,7 @@
 //! Paths in a config.
 
 use phasegate_core::Code;
-use phasegate_core::glob::{choices, count};
+use phasegate_core::values::glob::{choices, count};
 
 use crate::node::Span;
 use crate::report::Finding;

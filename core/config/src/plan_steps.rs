@@ -1,10 +1,10 @@
 //! The steps of a plan, as an agent proposes them and a person approves them.
 
-use phasegate_core::analysis::{Access, SimpleCommand};
-use phasegate_core::matcher::Matcher;
-use phasegate_core::same_line::in_words;
-use phasegate_core::steps::{MAX_STEPS, Step, StepState};
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::analysis::{Access, SimpleCommand};
+use phasegate_core::calls::tool::BASH;
+use phasegate_core::policy::matcher::Matcher;
+use phasegate_core::policy::steps::{MAX_STEPS, Step, StepState};
+use phasegate_core::shell::same_line::in_words;
 use phasegate_rules::{builtin, builtin_argument};
 use phasegate_shell::{Judgement, Table, Touch, Trust, judge};
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};

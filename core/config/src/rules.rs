@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use phasegate_core::Code;
-use phasegate_core::rule_fact::RuleFact;
+use phasegate_core::rules::rule_fact::RuleFact;
 use phasegate_core::rules::{RuleLevel, Rules};
 use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
 

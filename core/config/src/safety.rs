@@ -2,7 +2,7 @@
 
 use phasegate_core::Code;
 use phasegate_core::policy::Safety;
-use phasegate_core::safety::{SafetyPattern, is_never_read};
+use phasegate_core::shell::safety::{SafetyPattern, is_never_read};
 
 use crate::input::Level;
 use crate::node::Node;

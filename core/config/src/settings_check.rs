@@ -1,7 +1,7 @@
 //! Settings that do nothing, or something else than they say.
 
 use phasegate_core::Code;
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Rule, Table};
 
 use crate::budgets;

@@ -1,7 +1,7 @@
 //! Skill texts to skills.
 
 use phasegate_core::Code;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use phasegate_core::Code;
-use phasegate_core::analysis::Invocation;
-use phasegate_core::matcher::{Matcher, ToolPattern};
+use phasegate_core::calls::analysis::Invocation;
+use phasegate_core::calls::tool::READ;
+use phasegate_core::policy::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Leave, Phase, Skill};
-use phasegate_core::tool::READ;
 
 use crate::children::Named;
 use crate::meaning::covers;

@@ -1,7 +1,7 @@
 //! Versions: the hash of what was compiled, not of how it was written.
 
-use phasegate_core::canonical::Sorted;
 use phasegate_core::policy::{Approve, ChangedTools, Policy, Skill};
+use phasegate_core::values::canonical::Sorted;
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};

@@ -1,9 +1,9 @@
 //! One decision in process: four skills, a hundred big ones, and a session that has already made many calls.
 
-use phasegate_core::budget::{Budget, Count, Per};
-use phasegate_core::condition::{CallTest, Condition, Wanted};
-use phasegate_core::event::{By, Outcome};
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::events::event::{By, Outcome};
+use phasegate_core::evidence::condition::{CallTest, Condition, Wanted};
+use phasegate_core::policy::budget::{Budget, Count, Per};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{
     DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted,
 };

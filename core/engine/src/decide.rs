@@ -1,5 +1,15 @@
 //! The decision table (rules 3.2): one call in one run. `ARCHITECTURE.md` prints it, `tests/it/table.rs` checks it.
 
+pub(crate) mod graph;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+pub(crate) mod judge;
+pub(crate) mod reach;
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new case must break the build, not the behaviour")]
+pub(crate) mod branch_start;
+pub(crate) mod run_verdict;
+pub(crate) mod trial;
+pub(crate) mod unprompted;
+
 use serde::{Deserialize, Serialize};
 
 /// All that the table asks about a call in a run.

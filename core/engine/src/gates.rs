@@ -2,6 +2,11 @@
 //!
 //! `ARCHITECTURE.md` prints this list; `tests/it/gates.rs` compares the two.
 
+pub(crate) mod gate;
+pub(crate) mod permitting;
+pub(crate) mod spending;
+pub(crate) mod pinning;
+pub(crate) mod question;
 mod access;
 pub(crate) mod budget;
 mod effects;
@@ -12,9 +17,9 @@ mod registry;
 mod rules;
 mod version;
 
-use crate::decision::{Decision, Gate};
-use crate::eval::World;
-use crate::gate::{Context, Judge};
+use crate::answers::decision::{Decision, Gate};
+use crate::evidence::eval::World;
+use crate::gates::gate::{Context, Judge};
 
 /// A gate, and how it judges a call.
 struct Row {

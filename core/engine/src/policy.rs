@@ -1,5 +1,14 @@
 //! Policies: all configs compiled. Made by `phasegate-config`, never edited.
 
+pub(crate) mod mode;
+pub(crate) mod scope;
+pub mod access;
+pub mod input;
+pub mod matcher;
+pub mod plan;
+pub mod steps;
+pub mod budget;
+pub(crate) mod child_runs;
 mod answers;
 mod confine;
 mod optional;
@@ -13,26 +22,26 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::AccessMode;
-use crate::analysis::Invocation;
-use crate::artifact::Artifact;
-use crate::budget::Budget;
-use crate::by_version::{ByVersion, Versioned};
-pub use crate::child_runs::{ChildRun, ChildRuns};
-use crate::condition::Condition;
-use crate::input::{Input, Values};
-use crate::matcher::{Matcher, ServerPattern, Servers};
-pub use crate::mode::Mode;
-use crate::object::Selector;
-use crate::plan::PlanFile;
+use crate::calls::analysis::Invocation;
+use crate::calls::tool::Labels;
+use crate::evidence::artifact::Artifact;
+use crate::evidence::condition::Condition;
+use crate::evidence::object::Selector;
+use crate::policy::access::AccessMode;
 pub use crate::policy::answers::{Approve, ChangedTools};
+use crate::policy::budget::Budget;
+pub use crate::policy::child_runs::{ChildRun, ChildRuns};
 pub use crate::policy::confine::Confine;
+use crate::policy::input::{Input, Values};
+use crate::policy::matcher::{Matcher, ServerPattern, Servers};
+pub use crate::policy::mode::Mode;
 pub use crate::policy::optional::Optional;
+use crate::policy::plan::PlanFile;
 pub use crate::policy::safety::Safety;
+pub use crate::policy::scope::Scope;
+use crate::policy::steps::StepsFile;
 use crate::rules::Rules;
-pub use crate::scope::Scope;
-use crate::steps::StepsFile;
-use crate::tool::Labels;
+use crate::values::by_version::{ByVersion, Versioned};
 
 /// All skills that apply, named by the hash of their content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,15 @@
 //! The rules of a policy, as they are stored (rules 4.9). `phasegate-rules` says what a rule is and decides by it.
 
+pub mod fact_part;
+pub mod rule_fact;
+pub(crate) mod rule_request;
+pub(crate) mod facts_of_parts;
+pub(crate) mod earlier_calls;
+pub mod objection;
+pub(crate) mod objections;
+pub mod rule_report;
+pub(crate) mod own_action;
+
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,9 +17,9 @@ use alloc::vec::Vec;
 use phasegate_rules::{Effect, Kind, Ruleset};
 use serde::{Deserialize, Serialize};
 
-use crate::mode::Mode;
-use crate::rule_fact::RuleFact;
-use crate::tool::Labels;
+use crate::calls::tool::Labels;
+use crate::policy::mode::Mode;
+use crate::rules::rule_fact::RuleFact;
 
 /// The rules of all levels. Each level judges a call by itself, and the strictest answer wins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

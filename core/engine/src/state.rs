@@ -1,5 +1,19 @@
 //! State: where a session and its project stand. Plain values; the journal can rebuild them.
 
+pub mod rule_answers;
+pub mod redacted_tests;
+pub mod redaction;
+pub mod pins;
+pub mod call_counts;
+pub mod open_call;
+pub mod unfinished_calls;
+pub(crate) mod elements;
+pub(crate) mod tallies;
+pub mod change;
+pub(crate) mod apply;
+pub mod record;
+pub(crate) mod draft;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -8,23 +22,24 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::access::Granted;
-use crate::analysis::UNKNOWN;
-use crate::asked::{DeniedCall, Question};
-use crate::budget::Tally;
-use crate::cause::{By, SessionSource};
-use crate::condition::Gate;
-use crate::counted_calls::KeptFacts;
-use crate::input::Values;
-use crate::older::Older;
-pub use crate::open_call::{CallVisit, OpenCall, Proof};
-use crate::outcome::CallOutcome;
-use crate::pins::Pins;
-use crate::plan::PlanProgress;
+use crate::calls::analysis::UNKNOWN;
+use crate::calls::cause::{By, SessionSource};
+use crate::calls::outcome::CallOutcome;
+use crate::evidence::condition::Gate;
+use crate::policy::access::Granted;
+use crate::policy::budget::Tally;
+use crate::policy::input::Values;
+use crate::policy::plan::PlanProgress;
+use crate::policy::steps::Steps;
 use crate::policy::{Mode, Phase, Scope, Skill, Spent};
-use crate::safety::{self, Registry};
-use crate::shared_list::SharedList;
-use crate::steps::Steps;
+use crate::shell::safety;
+use crate::shell::safety::Registry;
+use crate::state::call_counts::KeptFacts;
+pub use crate::state::open_call::{CallVisit, OpenCall, Proof};
+use crate::state::pins::Pins;
+use crate::state::unfinished_calls::{DeniedCall, Question};
+use crate::values::older::Older;
+use crate::values::shared_list::SharedList;
 
 /// The most names that `get_skill_phase` lists as history.
 pub const HISTORY: usize = 64;
@@ -88,7 +103,7 @@ pub struct Session {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub in_force: BTreeMap<String, Option<Mode>>,
     /// Calls that have not ended, oldest first.
-    #[serde(with = "crate::open_call::open_calls")]
+    #[serde(with = "crate::state::open_call::open_calls")]
     pub calls: Vec<Arc<OpenCall>>,
     /// Subagents that have not ended.
     pub agents: Vec<AgentInfo>,
@@ -97,10 +112,10 @@ pub struct Session {
     /// How often the agent was kept from ending its turn; `None`: not since the last prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<Held>,
-    /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`](crate::asked::DENIED).
+    /// The calls that were denied since the last prompt, each with how often; the latest last, at most [`DENIED`](crate::state::unfinished_calls::DENIED).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<DeniedCall>,
-    /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`](crate::asked::QUESTIONS).
+    /// The calls that a person is asked about, the latest last, at most [`QUESTIONS`](crate::state::unfinished_calls::QUESTIONS).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
     /// How many questions were asked in the session; the next one has one more in its name.
@@ -463,7 +478,7 @@ pub struct Branch {
     /// What the parent's phase waits for.
     pub barrier: Barrier,
     /// Its place among the runs of the phase, from 0.
-    #[serde(skip_serializing_if = "crate::open_call::is_first")]
+    #[serde(skip_serializing_if = "crate::state::open_call::is_first")]
     pub place: usize,
     /// Whether another run of the phase begins when this one has ended.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
@@ -537,7 +552,7 @@ pub struct Evidence {
     /// The number of the condition (`ok`, `ended`, ...) within the skill, as compiled.
     pub atom: u32,
     /// The value then of the fact that has to be as it was, where the condition names one; `null` if it was unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::open_call::stated")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::state::open_call::stated")]
     pub as_of: Option<Value>,
     /// What the call was about, where the condition compares that: the values of each comparison.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -9,45 +9,48 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::approving;
-use crate::asked_conditions::conditions;
-use crate::call;
-use crate::cause::By;
-use crate::change::Change;
-use crate::children;
-use crate::control::{self, Answer, Invoked, Typed};
-use crate::decision::Decision;
-use crate::denial::{Denial, DenialKind};
-use crate::denied;
-use crate::deprecated;
-use crate::directive;
-use crate::draft::{Draft, Parts};
-use crate::earlier_calls;
-use crate::early_gate;
-use crate::eval::World;
-use crate::event::{Event, EventKind};
-use crate::fact::{FactKey, Facts};
-use crate::finish::{self, Ends, Stopped};
+use crate::answers::decision::Decision;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::answers::directive;
+use crate::answers::early_gate;
+use crate::answers::misplaced_files;
+use crate::answers::obligation;
+use crate::answers::plan_notice;
+use crate::answers::rendering;
+use crate::answers::repeated_denials;
+use crate::calls::cause::By;
+use crate::calls::reported_numbers;
+use crate::commands::approving;
+use crate::commands::control;
+use crate::commands::control::{Answer, Invoked, Typed};
+use crate::commands::managing;
+use crate::commands::pending_content;
+use crate::decide::judge::Caller;
+use crate::events::agent_message;
+use crate::events::call;
+use crate::events::event::{Event, EventKind};
+use crate::events::observe;
+use crate::evidence::asked_conditions::conditions;
+use crate::evidence::eval::World;
+use crate::evidence::fact::{FactKey, Facts};
 use crate::gates::protection;
-use crate::import::{self, Imported};
-use crate::in_force;
-use crate::inheritance;
-use crate::input::Instance;
-use crate::judge::Caller;
-use crate::managing;
-use crate::obligation;
-use crate::observe;
-use crate::own_action;
-use crate::pins::MANAGE;
-use crate::plan_notice;
+use crate::gates::question;
+use crate::policy::input::Instance;
 use crate::policy::{Mode, Policy};
-use crate::question;
-use crate::rendering;
-use crate::reported;
-use crate::said;
-use crate::settle::settle;
-use crate::shown;
-use crate::start;
+use crate::rules::earlier_calls;
+use crate::rules::own_action;
+use crate::runs::children;
+use crate::runs::finish;
+use crate::runs::finish::{Ends, Stopped};
+use crate::runs::import;
+use crate::runs::import::Imported;
+use crate::runs::inheritance;
+use crate::runs::settle::settle;
+use crate::runs::standing_runs;
+use crate::runs::start;
+use crate::state::change::Change;
+use crate::state::draft::{Draft, Parts};
+use crate::state::pins::MANAGE;
 use crate::state::{Obligation, Run, State, Status};
 
 /// What one event led to.
@@ -121,16 +124,16 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
 
     let kept = keeps_subagent(&mut world, policy, &mut draft, event);
     if kept.is_none() {
-        reported::count(policy, &mut draft, event);
+        reported_numbers::count(policy, &mut draft, event);
         observe::observe(&mut draft, event);
         children::bind(policy, &mut draft, event);
     }
     world.see_open(draft.state(), event.time);
     obligation::taken_up(&mut draft, event);
-    said::heard(&mut world, policy, &mut draft, event);
+    agent_message::heard(&mut world, policy, &mut draft, event);
     let before = draft.changes().len();
     settle(&mut world, policy, &mut draft);
-    in_force::uphold(&mut world, policy, &mut draft, event);
+    standing_runs::uphold(&mut world, policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     // Where all stood still, and nothing happened since that moves a run, all stands still.
@@ -141,7 +144,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     begin_visits(&mut world, policy, &mut draft);
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(&mut world, policy, &mut draft, event);
-    deprecated::tell(&world, policy, &mut draft, event, decision.as_ref());
+    misplaced_files::tell(&world, policy, &mut draft, event, decision.as_ref());
     early_gate::tell(policy, &mut draft, event, decision.as_ref());
     plan_notice::tell(&mut world, policy, state, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
@@ -192,14 +195,14 @@ fn answer(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, event: &Eve
         EventKind::Prompt { text, interactive } => {
             if event.subagent().is_none() {
                 finish::prompted(draft);
-                denied::prompted(draft);
+                repeated_denials::prompted(draft);
             }
             let typed = *interactive == Some(true) && event.subagent().is_none();
             let typed = Typed { prompt: text, typed, at: event.time };
             let command = control::slash_command(world, policy, draft, typed).map(of_command);
             // A command is the person's word about what was shown.
             if command.is_none() && event.subagent().is_none() {
-                shown::prompted(draft);
+                pending_content::prompted(draft);
             }
             return command.unwrap_or_default();
         }

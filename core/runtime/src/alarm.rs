@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use phasegate_core::test_report::TestReport;
+use phasegate_core::shell::test_report::TestReport;
 
 /// How many alarms of one session a project keeps until a person has seen them; of more it keeps the number.
 const MAX_OF_SESSION: usize = 16;

@@ -36,8 +36,8 @@ use std::io::ErrorKind::NotFound;
 use std::path::Path;
 use std::time::SystemTime;
 
-use phasegate_core::analysis::{Access, UNKNOWN, Verdict};
-use phasegate_core::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
+use phasegate_core::calls::analysis::{Access, UNKNOWN, Verdict};
+use phasegate_core::calls::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
 use phasegate_core::{Event, EventKind, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;

@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use phasegate_adapter::{Message, Problem};
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::tool::BASH;
 use phasegate_core::{Code, Event, EventKind};
 use serde_json::Value;
 

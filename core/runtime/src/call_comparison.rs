@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Recorded;
 use phasegate_core::Effect;
-use phasegate_core::event::Outcome as End;
-use phasegate_core::redacted::digest;
-use phasegate_core::test_report::TestReport;
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::tool::BASH;
+use phasegate_core::events::event::Outcome as End;
+use phasegate_core::shell::test_report::TestReport;
+use phasegate_core::state::redacted_tests::digest;
 use phasegate_formats::journal::Record;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::scan::Scan;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 use serde_json::Value;
 
 use crate::bounds;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_config::instance;
-use phasegate_core::input::Instance;
 use phasegate_core::policy::Skill;
+use phasegate_core::policy::input::Instance;
 use phasegate_core::{Code, Event, FactKey, Facts, Outcome, Policy, State, step};
 
 use crate::facts::says;

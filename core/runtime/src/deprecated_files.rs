@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use phasegate_config::{Diagnostic, Severity};
-use phasegate_core::artifact::Artifact;
+use phasegate_core::evidence::artifact::Artifact;
 use phasegate_core::{Code, FactKey, FactValue, Facts, Policy};
 use serde_json::{Value, json};
 

@@ -21,9 +21,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem, Refusal};
-use phasegate_core::classifier::Classifier;
+use phasegate_core::calls::reported_numbers;
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_core::{Decision, Effect, Event, EventKind, Outcome, State, reported, state};
+use phasegate_core::shell::classifier::Classifier;
+use phasegate_core::{Decision, Effect, Event, EventKind, Outcome, State, state};
 use phasegate_shell::Readers;
 use phasegate_store::journal::Journal;
 use phasegate_store::store::Store;
@@ -300,7 +301,7 @@ impl<'a> Driver<'a> {
             return Err(self.note_problem(event, problem));
         }
         self.keep_distrust(&event);
-        reported::keep_counted(&mut event, &self.loaded.own.policy.budgets);
+        reported_numbers::keep_counted(&mut event, &self.loaded.own.policy.budgets);
         // Only a record knows what was left out of it.
         if let EventKind::ToolCall { analysis, input, .. } = &mut event.kind {
             (analysis.redacted, analysis.open) = (None, false);

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use phasegate_adapter::{Frame, Problem};
-use phasegate_core::event::SessionSource;
+use phasegate_core::commands::slash_command;
+use phasegate_core::events::event::SessionSource;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::{self, Run, State, Status};
-use phasegate_core::{Event, EventKind, slash_command};
+use phasegate_core::{Event, EventKind};
 
 use crate::ancestors::{Process, client, near, note};
 use crate::awake::{self, at_rest, awake, live};

@@ -2,7 +2,7 @@
 //! run there is live in block mode, such a session only reads (rules 4.3).
 
 use phasegate_adapter::Problem;
-use phasegate_core::tool::only_reads;
+use phasegate_core::calls::tool::only_reads;
 use phasegate_core::{Code, Event, EventKind, State};
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;

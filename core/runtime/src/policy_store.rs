@@ -10,8 +10,9 @@ use phasegate_config::{
     Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, skill_version,
 };
 use phasegate_core::policy::{Mode, Policy, Skill};
+use phasegate_core::runs::inputs;
 use phasegate_core::state::Run;
-use phasegate_core::{Code, Event, State, inputs};
+use phasegate_core::{Code, Event, State};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

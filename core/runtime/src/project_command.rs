@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::By;
-use phasegate_core::input::Values;
+use phasegate_core::events::event::By;
+use phasegate_core::policy::input::Values;
 use phasegate_core::policy::{Mode, Policy, Scope};
 use phasegate_core::{Change, Code, Durability, Event, EventKind, Outcome, State, records, state};
 use phasegate_formats::journal::Entry;

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 use phasegate_core::policy::Mode;
 
 use self::named_files::NamedFiles;

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::canonical::Sorted;
-use phasegate_core::redaction::redacted;
+use phasegate_core::state::redaction::redacted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_core::{Event, Policy};
 use serde_json::{Value, json};
 

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use phasegate_core::classifier::Classifier;
-use phasegate_core::event::{By, EventKind, SessionSource};
-use phasegate_core::import::TASK_GRAPH;
-use phasegate_core::pins::OWN_TOOLS;
+use phasegate_core::events::event::{By, EventKind, SessionSource};
 use phasegate_core::policy::Mode;
-use phasegate_core::rule_report::{RulesTold, rules_told};
+use phasegate_core::rules::rule_report::{RulesTold, rules_told};
+use phasegate_core::runs::import::TASK_GRAPH;
+use phasegate_core::shell::classifier::Classifier;
+use phasegate_core::state::pins::OWN_TOOLS;
 use phasegate_core::state::{Project, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
 use serde_json::{Value, json};

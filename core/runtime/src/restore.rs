@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 use phasegate_core::{Code, Durability};
 use phasegate_formats::journal::Entry;
 use phasegate_store::active_disk::disk;

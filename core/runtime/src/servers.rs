@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 

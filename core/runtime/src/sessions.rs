@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use phasegate_adapter::{Problem, process_of};
 use phasegate_core::State;
-use phasegate_core::pins::Pins;
 use phasegate_core::policy::Mode;
+use phasegate_core::state::pins::Pins;
 use phasegate_core::state::{OpenCall, Status};
 use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;

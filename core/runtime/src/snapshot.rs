@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use phasegate_core::forbidden_change::ForbiddenChange;
+use phasegate_core::calls::forbidden_change::ForbiddenChange;
 use phasegate_core::{Change, state};
 use phasegate_formats::tagged::{self, Tagged};
 use phasegate_shell::Readers;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::{Event, EventKind, Policy, State};
 use phasegate_store::journal::read_last;
 use serde_json::{Value, json};

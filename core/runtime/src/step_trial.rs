@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use phasegate_core::analysis::{Access, CallAnalysis, PathUse};
-use phasegate_core::glob::{choices, path_fits};
-use phasegate_core::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
-use phasegate_core::steps::Step;
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::analysis::{Access, CallAnalysis, PathUse};
+use phasegate_core::calls::tool::BASH;
+use phasegate_core::policy::matcher::{ArgIs, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::steps::Step;
+use phasegate_core::values::glob::{choices, path_fits};
 use phasegate_core::{Event, EventKind};
 use serde_json::{Value, json};
 

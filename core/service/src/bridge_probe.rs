@@ -1,7 +1,7 @@
 //! Probing through the bridge: what calls would be answered now, as frames of the platform.
 
 use phasegate_adapter::{Adapter, Problem, SessionView};
-use phasegate_core::decision::Effect;
+use phasegate_core::answers::decision::Effect;
 use phasegate_core::{Code, Decision};
 
 use phasegate_runtime::opened::Opened;

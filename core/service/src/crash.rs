@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use phasegate_core::decision::Effect;
+use phasegate_core::answers::decision::Effect;
 use phasegate_core::state::{Run, Session};
 use phasegate_core::{Event, Outcome, State};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem, Standing};
-use phasegate_core::event::By;
-use phasegate_core::safety::REGISTER;
+use phasegate_core::events::event::By;
+use phasegate_core::shell::safety::REGISTER;
 use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
 
 use crate::dispatcher::Dispatcher;
@@ -114,7 +114,7 @@ mod tests {
     use std::task::{Context, Poll, Wake, Waker};
 
     use phasegate_core::Change;
-    use phasegate_core::decision::Effect;
+    use phasegate_core::answers::decision::Effect;
     use serde_json::json;
 
     use super::*;

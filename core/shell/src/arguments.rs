@@ -1,6 +1,6 @@
 //! Splits the arguments of a program into options, by the program's rule, and operands.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::field::Field;
 use crate::finding::{Finding, does};

@@ -26,7 +26,7 @@ mod tool;
 mod verb;
 mod zip;
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::field::Field;
 use crate::finding::Finding;

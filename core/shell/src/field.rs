@@ -1,6 +1,6 @@
 //! A word after expansion, as far as it is known.
 
-use phasegate_core::analysis::Word as EngineWord;
+use phasegate_core::calls::analysis::Word as EngineWord;
 
 use crate::judgement::{Pattern, Piece};
 use crate::tree::Span;

@@ -1,6 +1,6 @@
 //! Why a part of a line does more than read.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::tree::Span;
 

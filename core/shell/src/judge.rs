@@ -17,7 +17,7 @@ mod unpacked;
 mod value;
 mod wrap;
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::finding::Finding;
 use crate::guard;

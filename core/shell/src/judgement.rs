@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, Word};
 use serde::{Deserialize, Serialize};
 
 use crate::obeyed::Readers;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use phasegate_core::glob::{choices, path_fits};
+use phasegate_core::values::glob::{choices, path_fits};
 use serde::{Deserialize, Serialize};
 
 /// The commands that obey a file.

@@ -7,7 +7,7 @@ mod source;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use phasegate_core::classifier::Classifier;
+use phasegate_core::shell::classifier::Classifier;
 
 pub use rule::{Check, Operands, Rule, Style, Wraps};
 pub use source::{Family, shipped_source};

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use phasegate_core::analysis::{Access, Registered, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, Registered, SimpleCommand, Status, Verdict, Word};
 
 use crate::arguments::Given;
 use crate::field::{Bit, Field};

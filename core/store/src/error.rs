@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_core::Code;
-use phasegate_core::code::Coded;
+use phasegate_core::answers::code::Coded;
 use phasegate_formats::journal::JOURNAL_VERSION;
 
 /// An operation of the store failed.

@@ -9,7 +9,7 @@ use super::generated::{Generated, cell};
 /// The page.
 pub(super) fn page() -> Generated {
     let mut text = String::from(
-        "# Codes\n\nMade by `cargo xtask gen` from `core/engine/src/code.rs`.\n\
+        "# Codes\n\nMade by `cargo xtask gen` from `core/engine/src/answers/code.rs`.\n\
          A code is stable: its name and meaning never change.\n\
          `phasegate explain <code>` prints the same text.\n\n\
          | code | area | meaning | remedy |\n|---|---|---|---|\n",

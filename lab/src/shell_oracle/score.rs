@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use phasegate_core::analysis::{Verdict, Word};
+use phasegate_core::calls::analysis::{Verdict, Word};
 use phasegate_shell::{Judgement, Table, Trust, judge};
 use serde::Serialize;
 

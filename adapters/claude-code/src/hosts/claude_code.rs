@@ -2,7 +2,7 @@
 //! report is one of them.
 
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow};
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::dialect::{Dialect, Ends, Skills};
 use crate::host::{Failing, Host, RecordForm, Search};

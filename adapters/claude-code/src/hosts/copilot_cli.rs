@@ -2,7 +2,7 @@
 //! events and tools, and arguments of its own. Tool calls have no id.
 
 use phasegate_adapter::ToolRow;
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::dialect::{Dialect, Ends, Skills};
 

@@ -1,8 +1,8 @@
 //! VS Code's agent mode, made from its documentation and its source: no message of it was recorded.
 
 use phasegate_adapter::ToolRow;
-use phasegate_core::analysis::Access;
-use phasegate_core::tool::{EXECUTE, NETWORK, READ, WRITE};
+use phasegate_core::calls::analysis::Access;
+use phasegate_core::calls::tool::{EXECUTE, NETWORK, READ, WRITE};
 
 use crate::dialect::{Dialect, Ends, PatchTool, Skills};
 

@@ -1,7 +1,7 @@
 //! What a request is refused with: an HTTP status, and an error in the form of JSON-RPC.
 
 use hyper::StatusCode;
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::{Value, json};
 
 use crate::id::Id;

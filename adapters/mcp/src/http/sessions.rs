@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use hyper::StatusCode;
 use phasegate_adapter::{Guard, Standing, current_session};
 use phasegate_core::Event;
-use phasegate_core::event::SessionSource;
+use phasegate_core::events::event::SessionSource;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;

@@ -3,7 +3,7 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::{FuturesOrdered, FuturesUnordered};
 use phasegate_core::Code;
-use phasegate_core::event::Outcome;
+use phasegate_core::events::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
 use super::act::{Act, Asked};

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use phasegate_adapter::guarded::{Denial, GuardedSession};
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::{Decision, Effect, EventKind};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;

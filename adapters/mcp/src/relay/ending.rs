@@ -1,7 +1,7 @@
 //! The end of requests and calls.
 
 use phasegate_adapter::guarded::CallEnd;
-use phasegate_core::event::Outcome;
+use phasegate_core::events::event::Outcome;
 
 use super::fan_out;
 use super::pending::{OpenCall, Pending};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

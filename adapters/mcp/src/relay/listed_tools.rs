@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
 use crate::call::labels;

@@ -1,6 +1,6 @@
 //! Without a server behind it: what the relay answers by itself.
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::{Value, json};
 
 use super::act::Act;

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use phasegate_core::tool::Labels;
+use phasegate_core::calls::tool::Labels;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 

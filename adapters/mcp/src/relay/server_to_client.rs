@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesOrdered;
-use phasegate_core::event::Outcome;
+use phasegate_core::events::event::Outcome;
 use tokio::sync::mpsc::Receiver;
 
 use super::ending::{ended, gone};

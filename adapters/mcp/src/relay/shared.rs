@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use phasegate_adapter::guarded::{GuardedCalls, GuardedSession};
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::event::SessionSource;
+use phasegate_core::events::event::SessionSource;
 use phasegate_core::{Change, Code, EventKind, Outcome};
 use tokio::sync::mpsc::Sender;
 

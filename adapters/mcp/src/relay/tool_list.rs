@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use phasegate_adapter::Problem;
 use phasegate_adapter::guarded::{GuardedSession, every_call};
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_core::{Code, EventKind};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use phasegate_adapter::{Guard, Problem};
-use phasegate_core::event::CallOutcome;
-use phasegate_core::reason::{DenialReason, Resets};
+use phasegate_core::answers::reason::{DenialReason, Resets};
+use phasegate_core::events::event::CallOutcome;
 use phasegate_core::{Code, Decision, DenialKind, Effect, Event, EventKind, Facts, Outcome, Policy, State};
 use phasegate_tower::{Answer, Call, Denial, Layer};
 use tower::limit::ConcurrencyLimitLayer;

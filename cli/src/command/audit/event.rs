@@ -3,8 +3,8 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::Effect;
 use phasegate_core::Record;
-use phasegate_core::event::By;
-use phasegate_core::fact::{Fact, FactKey, FactValue};
+use phasegate_core::events::event::By;
+use phasegate_core::evidence::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::{Mode, Scope, Spent};
 use phasegate_core::state::Status;
 use phasegate_runtime::audit::history::Past;

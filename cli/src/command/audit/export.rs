@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_runtime::Project;
 use phasegate_runtime::audit::history::{Past, walk};
 use phasegate_runtime::audit::line::{Place, of};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use phasegate_confine::{Level, Report, Request, run as run_confined};
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::json;
 
 use super::request::{Line, not_run, request};

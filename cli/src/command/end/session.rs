@@ -1,6 +1,6 @@
 //! `phasegate end SESSION`: a session whose client is gone.
 
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::{Code, Event, EventKind};
 use phasegate_runtime::Project;
 use phasegate_runtime::attribution::Sign;

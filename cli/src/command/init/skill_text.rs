@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use phasegate_config::Demanded;
-use phasegate_core::artifact::Artifact;
-use phasegate_core::matcher::Matcher;
-use phasegate_core::plan::PlanFile;
+use phasegate_core::evidence::artifact::Artifact;
+use phasegate_core::policy::matcher::Matcher;
+use phasegate_core::policy::plan::PlanFile;
 use phasegate_core::policy::{ChildRuns, Phase, Skill};
 
 /// The skill as an agent reads it: its inputs, its phases, what each is for, which calls it has, and what completes it.

@@ -1,8 +1,8 @@
 //! `phasegate safety explain 'LINE'`.
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::analysis::{Registered, Verdict, Word};
-use phasegate_core::classifier::Classifier;
+use phasegate_core::calls::analysis::{Registered, Verdict, Word};
+use phasegate_core::shell::classifier::Classifier;
 use phasegate_shell::Part;
 use serde_json::{Value, json};
 

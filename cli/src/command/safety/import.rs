@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::Kind;
-use phasegate_core::event::By;
-use phasegate_core::safety::{Classified, Entry, Level};
+use phasegate_core::events::event::By;
+use phasegate_core::shell::safety::{Classified, Entry, Level};
 use phasegate_core::state::State;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! What commands do, by the table of programs and all that is registered.
 
 use phasegate_config::compile;
-use phasegate_core::classifier::Classifier;
+use phasegate_core::shell::classifier::Classifier;
 use phasegate_core::state::State;
 use phasegate_runtime::Project;
 use phasegate_runtime::runtime::Runtime;

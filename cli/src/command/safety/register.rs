@@ -1,8 +1,8 @@
 //! `phasegate safety register`.
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::analysis::Verdict;
-use phasegate_core::safety::{Level, REGISTER};
+use phasegate_core::calls::analysis::Verdict;
+use phasegate_core::shell::safety::{Level, REGISTER};
 use serde_json::{Value, json};
 
 use super::judge::Judge;

@@ -1,6 +1,6 @@
 //! The patterns that a skill suggests, in its section `## Plan Mode Safety Patterns`.
 
-use phasegate_core::safety::{Level, SafetyPattern};
+use phasegate_core::shell::safety::{Level, SafetyPattern};
 
 /// The heading of the section.
 const HEADING: &str = "plan mode safety patterns";

@@ -1,7 +1,7 @@
 //! `phasegate shell explain 'LINE'`.
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, judge};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::{Path, PathBuf};
 
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use phasegate_shell::judge;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use phasegate_core::import::TASK_GRAPH;
+use phasegate_core::runs::import::TASK_GRAPH;
 use serde_json::{Map, Value, json};
 
 use crate::output::Failure;

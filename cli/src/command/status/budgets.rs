@@ -1,7 +1,7 @@
 //! What is left of the budgets (rules 4.8).
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::budget::{Budget, Count, Per, Tally, UNIT};
+use phasegate_core::policy::budget::{Budget, Count, Per, Tally, UNIT};
 use phasegate_core::state::{Run, State};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};

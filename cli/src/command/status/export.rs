@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use phasegate_core::condition::{Condition, Wanted};
-use phasegate_core::plan::PlanFile;
+use phasegate_core::evidence::condition::{Condition, Wanted};
+use phasegate_core::policy::plan::PlanFile;
 use phasegate_core::policy::{Phase, Skill};
 use phasegate_runtime::timestamp;
 use serde_json::{Map, Value, json};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use phasegate_adapter::Problem;
-use phasegate_core::access::{AccessMode, Granted};
 use phasegate_core::policy::Mode;
+use phasegate_core::policy::access::{AccessMode, Granted};
 use phasegate_runtime::Project;
 use phasegate_runtime::accepted::Offer;
 use phasegate_runtime::alarm::Alarm;

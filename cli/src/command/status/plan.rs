@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use owo_colors::OwoColorize as _;
-use phasegate_core::one_line::one_line;
+use phasegate_core::values::one_line::one_line;
 use serde_json::Value;
 
 use crate::output::Output;

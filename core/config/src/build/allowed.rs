@@ -1,9 +1,9 @@
 //! Lines of `allowed` as written to matchers, and the conditions that some of them have.
 
-use phasegate_core::condition::Condition;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::LineRequires;
-use phasegate_core::steps::StepsFile;
+use phasegate_core::policy::matcher::Matcher;
+use phasegate_core::policy::steps::StepsFile;
 use phasegate_core::{Code, FactKey};
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Artifacts as written, and what conditions and phases say of them.
 
-use phasegate_core::artifact::{Artifact, ArtifactTest};
-use phasegate_core::condition::{Condition, Content};
-use phasegate_core::matcher::Matcher;
+use phasegate_core::evidence::artifact::{Artifact, ArtifactTest};
+use phasegate_core::evidence::condition::{Condition, Content};
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::{Code, FactKey};
 use serde_json::json;
 

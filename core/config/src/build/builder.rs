@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::artifact::Artifact;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::evidence::artifact::Artifact;
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
 use crate::groups::Groups;

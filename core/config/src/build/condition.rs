@@ -2,9 +2,9 @@
 
 use phasegate_core::Code;
 use phasegate_core::FactKey;
-use phasegate_core::condition::{CallTest, Condition, Content, Gate, UnchangedTest, Wanted};
-use phasegate_core::event::CallOutcome;
-use phasegate_core::object::Same;
+use phasegate_core::events::event::CallOutcome;
+use phasegate_core::evidence::condition::{CallTest, Condition, Content, Gate, UnchangedTest, Wanted};
+use phasegate_core::evidence::object::Same;
 use serde_json::json;
 
 use super::builder::{Asked, Builder, child};

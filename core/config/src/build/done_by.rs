@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use phasegate_core::Code;
-use phasegate_core::artifact::Artifact;
-use phasegate_core::condition::{CallTest, Condition, Content, Wanted};
-use phasegate_core::matcher::{AgentTest, Matcher};
+use phasegate_core::evidence::artifact::Artifact;
+use phasegate_core::evidence::condition::{CallTest, Condition, Content, Wanted};
+use phasegate_core::policy::matcher::{AgentTest, Matcher};
 use phasegate_core::policy::{Phase, Unlisted, UnlistedLine, UnlistedRule};
 
 use super::builder::Builder;

@@ -1,9 +1,9 @@
 //! Conditions on files: those of an artifact, and those that a path selects.
 
-use phasegate_core::artifact::{ArtifactTest, Marks, PointerTest};
-use phasegate_core::condition::{Comparison, Condition, Content, FactTest};
-use phasegate_core::fact_test::times;
-use phasegate_core::matcher::ArgIs;
+use phasegate_core::evidence::artifact::{ArtifactTest, Marks, PointerTest};
+use phasegate_core::evidence::condition::{Comparison, Condition, Content, FactTest};
+use phasegate_core::evidence::fact_test::times;
+use phasegate_core::policy::matcher::ArgIs;
 use phasegate_core::{Code, FactKey};
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! Formats as written to formats.
 
 use phasegate_core::Code;
-use phasegate_core::format::{Format, Markdown, Rules, Schema, TextTest, values};
-use phasegate_core::input::fault;
-use phasegate_core::matcher::ArgTest;
+use phasegate_core::evidence::format::{Format, Markdown, Rules, Schema, TextTest, values};
+use phasegate_core::policy::input::fault;
+use phasegate_core::policy::matcher::ArgTest;
 
 use super::builder::{Builder, child};
 use super::inputs;

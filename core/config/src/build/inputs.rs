@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::input::{BRANCH, Input, PART, fault};
 use phasegate_core::policy::Start;
+use phasegate_core::policy::input::{BRANCH, Input, PART, fault};
 
 use super::builder::{Builder, child};
 use crate::agent::AGENT;

@@ -1,7 +1,7 @@
 //! Lists of matchers as written to matchers.
 
 use phasegate_core::Code;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::matcher::Matcher;
 
 use super::builder::{Builder, child};
 use super::{object, pattern};

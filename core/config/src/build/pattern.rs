@@ -1,7 +1,7 @@
 //! Patterns of tools as written to matchers.
 
 use phasegate_core::Code;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern, without_server};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern, without_server};
 
 use super::builder::Builder;
 use crate::node::Span;

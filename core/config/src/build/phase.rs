@@ -1,7 +1,7 @@
 //! Phases as written to phases.
 
 use phasegate_core::Code;
-use phasegate_core::condition::Condition;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};

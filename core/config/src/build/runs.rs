@@ -1,8 +1,8 @@
 //! Runs that a phase consists of, as written.
 
-use phasegate_core::condition::Condition;
-use phasegate_core::matcher::{Matcher, Use};
-use phasegate_core::plan::PlanFile;
+use phasegate_core::evidence::condition::Condition;
+use phasegate_core::policy::matcher::{Matcher, Use};
+use phasegate_core::policy::plan::PlanFile;
 use phasegate_core::policy::{ChildRun, ChildRuns, Phase};
 use phasegate_core::{Code, FactKey};
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! What the agent has to say, as written.
 
-use phasegate_core::condition::{Condition, SaysTest};
-use phasegate_core::input::fault;
+use phasegate_core::evidence::condition::{Condition, SaysTest};
+use phasegate_core::policy::input::fault;
 use phasegate_core::{Code, FactKey};
 use serde_json::json;
 

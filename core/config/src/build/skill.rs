@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::matcher::Matcher;
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Phase, Scope, Skill, Start, ToolNote, Unlisted};
 
 use super::builder::{Builder, Built, Places, child};

@@ -1,10 +1,10 @@
 //! Conditions about tests as written to conditions.
 
 use phasegate_core::Code;
-use phasegate_core::condition::{CallTest, Condition, Content, TestsResult, TestsWanted, Wanted};
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::runner::{RUNNERS, RunnerRow};
-use phasegate_core::words;
+use phasegate_core::evidence::condition::{CallTest, Condition, Content, TestsResult, TestsWanted, Wanted};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::shell::runner::{RUNNERS, RunnerRow};
+use phasegate_core::shell::words;
 
 use super::builder::{Builder, child};
 use crate::node::Node;

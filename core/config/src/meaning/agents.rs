@@ -1,8 +1,8 @@
 //! Types of subagents that nobody has.
 
 use phasegate_core::Code;
-use phasegate_core::analysis::Invocation;
-use phasegate_core::matcher::AgentTest;
+use phasegate_core::calls::analysis::Invocation;
+use phasegate_core::policy::matcher::AgentTest;
 
 use super::uses;
 use crate::build::builder::Built;

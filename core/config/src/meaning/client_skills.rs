@@ -1,7 +1,7 @@
 //! Skills that no client has.
 
 use phasegate_core::Code;
-use phasegate_core::analysis::Invocation;
+use phasegate_core::calls::analysis::Invocation;
 
 use super::uses::{self, Place, Use};
 use crate::build::builder::Built;

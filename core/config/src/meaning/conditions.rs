@@ -1,9 +1,9 @@
 //! Commands that matchers ask for in vain, or forbid without further words only.
 
 use phasegate_core::Code;
-use phasegate_core::event::builtin_labels;
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
-use phasegate_core::tool::SHELL;
+use phasegate_core::calls::tool::SHELL;
+use phasegate_core::events::event::builtin_labels;
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_shell::Table;
 
 use super::known::is_host_tool;

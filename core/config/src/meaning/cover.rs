@@ -1,12 +1,12 @@
 //! Whether one matcher forbids everything that another allows.
 
-use phasegate_core::analysis::Access;
-use phasegate_core::event::builtin_labels;
-use phasegate_core::glob::{choices, path_fits};
-use phasegate_core::matcher::{Matcher, PathTest, ServerPattern, ToolPattern};
+use phasegate_core::calls::analysis::Access;
+use phasegate_core::calls::tool::{Labels, READ, WRITE};
+use phasegate_core::events::event::builtin_labels;
+use phasegate_core::policy::matcher::{Matcher, PathTest, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Skill, ToolNote};
-use phasegate_core::tool::{Labels, READ, WRITE};
-use phasegate_core::words::covers as covers_words;
+use phasegate_core::shell::words::covers as covers_words;
+use phasegate_core::values::glob::{choices, path_fits};
 
 /// Stands for any ending of a name: no real path has it.
 const ANY: char = '\u{2026}';

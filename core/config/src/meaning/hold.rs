@@ -1,7 +1,7 @@
 //! What is written and never happens: conditions that hold before anything has, and phases that are never passed over.
 
 use phasegate_core::Code;
-use phasegate_core::condition::Condition;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::{Leave, Optional, Phase};
 
 use crate::build::builder::Built;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::event::builtin_labels;
-use phasegate_core::matcher::ToolPattern;
+use phasegate_core::events::event::builtin_labels;
 use phasegate_core::policy::Skill;
+use phasegate_core::policy::matcher::ToolPattern;
 
 /// The names of the tools that agent hosts have.
 const HOST_TOOLS: &str = "Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillShell LS LSP \

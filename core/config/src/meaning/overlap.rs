@@ -1,12 +1,12 @@
 //! Whether two matchers may select a call in common: where that is in doubt, they do.
 
-use phasegate_core::analysis::{Access, Invocation};
-use phasegate_core::common::common;
-use phasegate_core::glob::text_fits;
-use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern, ToolPattern};
+use phasegate_core::calls::analysis::{Access, Invocation};
+use phasegate_core::calls::tool::{EXECUTE, READ, SHELL, WRITE};
 use phasegate_core::policy::Skill;
-use phasegate_core::tool::{EXECUTE, READ, SHELL, WRITE};
-use phasegate_core::words::covers as covers_words;
+use phasegate_core::policy::matcher::{AgentTest, ArgIs, ArgTest, Matcher, PathTest, ServerPattern, ToolPattern};
+use phasegate_core::shell::common::common;
+use phasegate_core::shell::words::covers as covers_words;
+use phasegate_core::values::glob::text_fits;
 
 use super::cover::{covers, labels};
 

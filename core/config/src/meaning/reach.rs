@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use phasegate_core::Code;
-use phasegate_core::condition::Condition;
-use phasegate_core::matcher::{Matcher, ToolPattern};
+use phasegate_core::calls::tool::{READ, only_reads};
+use phasegate_core::evidence::condition::Condition;
+use phasegate_core::policy::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Leave, Phase, Skill, Unlisted};
-use phasegate_core::tool::{READ, only_reads};
 
 use super::cover::{covers, labels};
 use super::overlap::overlap;

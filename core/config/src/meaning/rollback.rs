@@ -1,7 +1,7 @@
 //! Rollback edges that lead forward, and artifacts that are asked for before a phase that makes them.
 
 use phasegate_core::Code;
-use phasegate_core::condition::Condition;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::Skill;
 
 use crate::build::builder::Built;

@@ -1,8 +1,8 @@
 //! Lines of `start` that begin nothing.
 
 use phasegate_core::Code;
+use phasegate_core::calls::tool::only_reads;
 use phasegate_core::policy::Start;
-use phasegate_core::tool::only_reads;
 
 use super::cover::labels;
 use crate::build::builder::Built;

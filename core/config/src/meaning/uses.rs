@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Start, UnlistedLine};
 
 use crate::build::builder::Built;

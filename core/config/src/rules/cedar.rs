@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use phasegate_core::Code;
-use phasegate_core::rule_fact::RuleFact;
+use phasegate_core::rules::rule_fact::RuleFact;
 use phasegate_rules::ToolShape;
 use phasegate_rules::compile::{Compiled, FactShape, Schema, compile, places, refused};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use phasegate_core::Code;
-use phasegate_core::access::duration_ms;
-use phasegate_core::matcher::Matcher;
 use phasegate_core::policy::Scope;
-use phasegate_core::rule_fact::{AskedOfCalls, RuleFact};
+use phasegate_core::policy::access::duration_ms;
+use phasegate_core::policy::matcher::Matcher;
+use phasegate_core::rules::rule_fact::{AskedOfCalls, RuleFact};
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use phasegate_core::Code;
-use phasegate_core::event::builtin_labels;
+use phasegate_core::events::event::builtin_labels;
 use phasegate_core::rules::RuleTool;
 use phasegate_rules::{ToolShape, action_id, builtin, is_own_action};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::rule_fact::RuleFact;
+use phasegate_core::rules::rule_fact::RuleFact;
 use phasegate_rules::ToolShape;
 
 use super::read::Read;

@@ -2,8 +2,8 @@
 #![expect(dead_code, reason = "the types are only described, never made")]
 
 use phasegate_core::EventKind;
-use phasegate_core::access::Stated;
-use phasegate_core::event::Agent;
+use phasegate_core::events::event::Agent;
+use phasegate_core::policy::access::Stated;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! What settings say of access and budgets, as written.
 
-use phasegate_core::access;
-use phasegate_core::budget;
+use phasegate_core::policy::access;
+use phasegate_core::policy::budget;
 use serde::Deserialize;
 
 use super::choices::ModeSource;

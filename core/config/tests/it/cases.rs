@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
 use phasegate_core::Code;
-use phasegate_core::code::Area;
+use phasegate_core::answers::code::Area;
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)

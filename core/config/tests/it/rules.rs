@@ -163,7 +163,7 @@ fn a_tool_that_a_known_server_does_not_have_is_told() {
 
 #[test]
 fn what_the_tools_of_hosts_can_do_is_known() {
-    use phasegate_core::event::builtin_labels;
+    use phasegate_core::events::event::builtin_labels;
     let known = phasegate_rules::builtin(|name| builtin_labels(name).into_iter().collect());
     let unknown: Vec<_> = known.iter().filter(|tool| tool.labels.is_empty()).map(|tool| &tool.action).collect();
     assert!(unknown.is_empty(), "{unknown:?}");

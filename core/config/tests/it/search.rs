@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use phasegate_core::event::{By, Outcome};
+use phasegate_core::events::event::{By, Outcome};
 use phasegate_core::policy::Policy;
 use phasegate_core::state::{Run, Status};
 use phasegate_core::{Decision, Event, EventKind, Facts, State, step};

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use phasegate_config::{Kind, Level, SourceFile, compile, shipped, shipped_policy};
 use phasegate_core::Code;
 use phasegate_core::State;
-use phasegate_core::condition::Condition;
-use phasegate_core::event::Outcome;
-use phasegate_core::matcher::{Matcher, ToolPattern};
+use phasegate_core::events::event::Outcome;
+use phasegate_core::evidence::condition::Condition;
+use phasegate_core::policy::matcher::{Matcher, ToolPattern};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use serde_json::json;
 
@@ -76,7 +76,7 @@ fn writes(skill: &Skill, tool: &str, input: &str) -> bool {
     if input.contains("\"dry_run\":true") {
         return false;
     }
-    let mut labels = phasegate_core::event::builtin_labels(tool);
+    let mut labels = phasegate_core::events::event::builtin_labels(tool);
     for note in &skill.tools {
         let named = match &note.matcher.tool {
             ToolPattern::Exact(name) => name == tool,

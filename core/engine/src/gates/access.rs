@@ -1,12 +1,12 @@
 //! Access: where it is `readonly`, a call passes that is known to only read (rules 4.7).
 
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind, Guidance};
-use crate::eval::World;
-use crate::gate::Context;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind, Guidance};
+use crate::commands::slash_command;
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::gates::permitting::readonly;
 use crate::gates::protection::known_to_read;
-use crate::permitting::readonly;
-use crate::slash_command;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let why = readonly(context.policy, context.state, context.asked)?;

@@ -4,22 +4,22 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::budget::{Budget, Count, Per, Tally};
-use crate::change::Change;
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
-use crate::draft::Draft;
-use crate::eval::World;
-use crate::gate::Context;
-use crate::judge::Caller;
-use crate::open_call::ReportPlace;
-use crate::permitting::{Asked, skips_budgets};
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::answers::reason::{DenialReason, Resets};
+use crate::calls::tool::Call;
+use crate::decide::judge::Caller;
+use crate::decide::run_verdict::RunVerdict;
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::gates::permitting::{Asked, skips_budgets};
+use crate::gates::spending::After;
 use crate::policy::Scope;
-use crate::reason::{DenialReason, Resets};
-use crate::run_verdict::RunVerdict;
-use crate::spending::After;
+use crate::policy::budget::{Budget, Count, Per, Tally};
 use crate::state::State;
-use crate::tool::Call;
+use crate::state::change::Change;
+use crate::state::draft::Draft;
+use crate::state::open_call::ReportPlace;
 
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     if context.policy.budgets.is_empty() || context.is_own || skips_budgets(context.state, context.asked) {

@@ -2,10 +2,10 @@
 
 use alloc::boxed::Box;
 
-use crate::decision::Effect;
-use crate::denial::{Changed, Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::Context;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Changed, Denial, DenialKind};
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
 use crate::gates::protection::known_to_read;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {

@@ -5,21 +5,21 @@ use alloc::string::String;
 
 use serde_json::Value;
 
-use crate::analysis::Invocation;
-use crate::branch_start::BranchStart;
-use crate::control;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{DecidingRun, Denial, DenialKind};
+use crate::answers::remedy;
+use crate::calls::analysis::Invocation;
+use crate::commands::control;
 use crate::decide::Line;
-use crate::decision::Effect;
-use crate::denial::{DecidingRun, Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::Context;
-use crate::in_force;
-use crate::input::Values;
-use crate::inputs;
+use crate::decide::branch_start::BranchStart;
+use crate::decide::run_verdict::RunVerdict;
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::policy::input::Values;
 use crate::policy::{DenialText, Mode, Skill};
-use crate::remedy;
-use crate::run_verdict::RunVerdict;
-use crate::start;
+use crate::runs::inputs;
+use crate::runs::standing_runs;
+use crate::runs::start;
 use crate::state::Run;
 
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
@@ -103,7 +103,7 @@ fn strictest_without_policy(context: &Context<'_>) -> Option<Denial> {
         let deciding = DecidingRun { skill: skill.clone(), phase: None, line: None, began: false, compat: false };
         Denial { run: Some(deciding), ..Denial::new(kind, Effect::of_violation(mode)) }
     };
-    let missing = in_force::missing(context.policy, context.state);
+    let missing = standing_runs::missing(context.policy, context.state);
     let missing = missing.filter(|found| strictest.is_none_or(|run| found.mode > run.mode));
     missing
         .map(|found| denial(&found.skill, DenialKind::SkillMissing { skill: found.skill.clone() }, found.mode))

@@ -1,11 +1,11 @@
 //! Tool pins: a server's tool is what it was when it was first seen, or a person has looked at it (rules 4.4).
 
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::Context;
-use crate::pins::PINNED;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
 use crate::policy::ChangedTools;
+use crate::state::pins::PINNED;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let tool = &context.call.tool.name;

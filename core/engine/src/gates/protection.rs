@@ -4,14 +4,14 @@
 
 use alloc::string::ToString as _;
 
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::{Context, blocks};
-use crate::judge::{Caller, SkillCall};
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::calls::tool::{Call, only_reads};
+use crate::decide::judge::{Caller, SkillCall};
+use crate::evidence::eval::World;
+use crate::gates::gate::{Context, blocks};
 use crate::policy::Policy;
 use crate::state::State;
-use crate::tool::{Call, only_reads};
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let first = context.call.analysis.guarded.first()?;

@@ -1,11 +1,11 @@
 //! The registry of command safety: only the main agent registers what commands do (rules 4.6).
 
-use crate::classifier::is_child;
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind, NotRegistered};
-use crate::eval::World;
-use crate::gate::Context;
-use crate::safety::REGISTER;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind, NotRegistered};
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::shell::classifier::is_child;
+use crate::shell::safety::REGISTER;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let tool = &context.call.tool.name;

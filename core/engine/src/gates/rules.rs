@@ -2,13 +2,13 @@
 
 use alloc::boxed::Box;
 
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::Context;
-use crate::own_action;
-use crate::rule_request::OfState;
-use crate::rules_said::strictest;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::rules::objections::strictest;
+use crate::rules::own_action;
+use crate::rules::rule_request::OfState;
 
 pub(super) fn judge(world: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     context.policy.rules.as_ref().filter(|_| !context.is_own)?;

@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 use alloc::format;
 
-use crate::access::same_version;
-use crate::decision::Effect;
-use crate::denial::{Denial, DenialKind};
-use crate::eval::World;
-use crate::gate::Context;
-use crate::reason::DenialReason;
+use crate::answers::decision::Effect;
+use crate::answers::denial::{Denial, DenialKind};
+use crate::answers::reason::DenialReason;
+use crate::evidence::eval::World;
+use crate::gates::gate::Context;
+use crate::policy::access::same_version;
 
 /// How a version says by what it is made.
 const PREFIX: &str = "sha256:";

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use serde::{Deserialize, Serialize};
 
-use crate::condition::Condition;
+use crate::evidence::condition::Condition;
 
 /// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

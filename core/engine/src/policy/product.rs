@@ -1,7 +1,7 @@
 //! What a phase makes.
 
 use super::{Phase, Skill};
-use crate::artifact::Artifact;
+use crate::evidence::artifact::Artifact;
 
 impl Skill {
     /// The artifact that a phase makes: the first that it produces. Where no phase produces anything, it is the first that a

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::reason::DenialReason;
+use phasegate_core::answers::reason::DenialReason;
 use phasegate_core::{Code, Event, Facts, Policy, State, step};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use phasegate_core::policy::Scope;
-use phasegate_core::rule_fact::{AskedOfCalls, RuleFact};
+use phasegate_core::rules::rule_fact::{AskedOfCalls, RuleFact};
 use phasegate_core::{Change, Event, Facts, Policy, State, step};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn policy(fact: &RuleFact, is: &Value) -> Policy {
 }
 
 /// The line of a list that means calls of a tool.
-fn tool(name: &str) -> Vec<phasegate_core::matcher::Matcher> {
+fn tool(name: &str) -> Vec<phasegate_core::policy::matcher::Matcher> {
     serde_json::from_value(json!([{"text": name, "tool": {"exact": name}, "server": "bare"}])).unwrap()
 }
 

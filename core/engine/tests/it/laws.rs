@@ -10,9 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::condition::{CallTest, Condition, Wanted};
-use phasegate_core::event::{By, Outcome};
-use phasegate_core::matcher::{Matcher, ServerPattern, ToolPattern};
+use phasegate_core::events::event::{By, Outcome};
+use phasegate_core::evidence::condition::{CallTest, Condition, Wanted};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{
     DenialText, Edge, Leave, LeaveSkill, Mode, Optional, Phase, Scope, Skill, Start, Unlisted,
 };

@@ -50,8 +50,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use model::World;
-use phasegate_core::event::By;
-use phasegate_core::fact::{Fact, FactKey, FactValue};
+use phasegate_core::events::event::By;
+use phasegate_core::evidence::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::Start;
 use phasegate_core::state::{Project, Run, Session, Status};
 use phasegate_core::{Code, Event, EventKind, Facts, Policy, State, step};

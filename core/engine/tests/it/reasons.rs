@@ -6,7 +6,7 @@
 )]
 
 use phasegate_core::DenialKind;
-use phasegate_core::reason::{DenialReason, Resets};
+use phasegate_core::answers::reason::{DenialReason, Resets};
 use proptest::prelude::*;
 use proptest::strategy::Union;
 

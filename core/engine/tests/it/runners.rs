@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use phasegate_core::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
-use phasegate_core::condition::{ReportWanted, TestsResult, Wanted};
-use phasegate_core::event::Outcome;
-use phasegate_core::runner;
-use phasegate_core::test_report::{self, Runner};
+use phasegate_core::calls::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::events::event::Outcome;
+use phasegate_core::evidence::condition::{ReportWanted, TestsResult, Wanted};
+use phasegate_core::shell::runner;
+use phasegate_core::shell::test_report;
+use phasegate_core::shell::test_report::Runner;
 use serde::Deserialize;
 
 /// One run of a runner, as recorded, and what it proves.

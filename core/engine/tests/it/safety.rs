@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use phasegate_core::analysis::Word;
-use phasegate_core::classifier::Classifier;
+use phasegate_core::calls::analysis::Word;
 use phasegate_core::policy::Safety;
-use phasegate_core::redacted::Fit;
-use phasegate_core::safety::{CommandWords, Registry, SafetyPattern, changes, is_never_read};
+use phasegate_core::shell::classifier::Classifier;
+use phasegate_core::shell::safety::{CommandWords, Registry, SafetyPattern, changes, is_never_read};
+use phasegate_core::state::redacted_tests::Fit;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use phasegate_core::shell_word::quoted;
-use phasegate_core::slash_command;
+use phasegate_core::commands::slash_command;
+use phasegate_core::shell::shell_word::quoted;
 use phasegate_shell::{Part, Pattern};
 use serde_json::{Map, Value};
 

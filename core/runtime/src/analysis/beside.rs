@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::Word;
+use phasegate_core::calls::analysis::Word;
 use phasegate_shell::{Part, Pattern, Piece};
 
 use super::matched::matched;

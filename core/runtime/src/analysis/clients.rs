@@ -5,7 +5,7 @@
 
 use std::cell::OnceCell;
 
-use phasegate_core::analysis::{Guarded, Part as Kind, Verdict};
+use phasegate_core::calls::analysis::{Guarded, Part as Kind, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Table};
 
 use super::client_files::{ClientFiles, on_path};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, Word};
+use phasegate_core::calls::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, Word};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch};
 
 use super::matched::matched;
@@ -339,7 +339,7 @@ fn is_relative(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use phasegate_core::glob::Glob;
+    use phasegate_core::values::glob::Glob;
     use phasegate_shell::{Table, Trust, judge};
 
     use super::super::line::paths_of;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
-use phasegate_core::analysis::{Verdict, Word};
+use phasegate_core::calls::analysis::{Verdict, Word};
 use phasegate_shell::{Judgement, Part};
 
 /// The most entries of a project that are looked at; a project with more counts as one that holds such a repository.

@@ -1,6 +1,6 @@
 //! The guard's own commands that a person gives: those which write configs or settings.
 
-use phasegate_core::analysis::{Guarded, Part as Kind};
+use phasegate_core::calls::analysis::{Guarded, Part as Kind};
 use phasegate_shell::{Judgement, Part};
 
 use super::guarded::Place;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
-use phasegate_core::safety::REGISTER;
+use phasegate_core::calls::analysis::{Access, Guarded, Part, PathUse, Verdict, Word};
+use phasegate_core::shell::safety::REGISTER;
 use phasegate_shell::{Judgement, Pattern, Piece, judge};
 use serde_json::Value;
 

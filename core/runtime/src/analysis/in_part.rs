@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathInPart, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, PathInPart, Verdict, Word};
 use phasegate_core::is_secret_path;
 use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};

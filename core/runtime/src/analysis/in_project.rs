@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use phasegate_adapter::patch;
-use phasegate_core::analysis::UNKNOWN;
+use phasegate_core::calls::analysis::UNKNOWN;
 use serde_json::Value;
 
 use super::arguments::{blanks_off, each_text, spellings};
@@ -92,6 +92,6 @@ c", "*** Begin Patch
             assert!(!found.contains_key(none), "{none}");
         }
         let many: Vec<String> = (0..300).map(|number| format!("{number}.py")).collect();
-        assert!(paths(&json!({"files": many}), &root, "").contains_key(phasegate_core::analysis::UNKNOWN));
+        assert!(paths(&json!({"files": many}), &root, "").contains_key(phasegate_core::calls::analysis::UNKNOWN));
     }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use phasegate_adapter::patch;
-use phasegate_core::analysis::{Access, PathUse, SimpleCommand, TaskCommands, UNKNOWN, UNNAMED, Verdict, Word};
-use phasegate_core::classifier::Classifier;
-use phasegate_core::tool::{BASH, Labels, NETWORK, shell_labels};
+use phasegate_core::calls::analysis::{Access, PathUse, SimpleCommand, TaskCommands, UNKNOWN, UNNAMED, Verdict, Word};
+use phasegate_core::calls::tool::{BASH, Labels, NETWORK, shell_labels};
+use phasegate_core::shell::classifier::Classifier;
 use phasegate_core::{Event, EventKind, Policy};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! What a tool may run of which nothing says what it does: the texts among its arguments that may be lines of a shell.
 
-use phasegate_core::analysis::{MayRun, PathInPart, SimpleCommand, Verdict, Word};
-use phasegate_core::shell_word::quoted;
+use phasegate_core::calls::analysis::{MayRun, PathInPart, SimpleCommand, Verdict, Word};
+use phasegate_core::shell::shell_word::quoted;
 use phasegate_core::{Event, EventKind};
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::Value;

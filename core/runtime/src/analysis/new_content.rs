@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use phasegate_core::analysis::NewContent;
+use phasegate_core::calls::analysis::NewContent;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, PathUse};
+use phasegate_core::calls::analysis::{Access, PathUse};
 use phasegate_shell::{Judgement, Part, Pattern};
 
 use super::runs_in;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Access, PathUse, SimpleCommand, Verdict};
+use phasegate_core::calls::analysis::{Access, PathUse, SimpleCommand, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, obeying};
 use serde_json::Value;
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use phasegate_core::analysis::SimpleCommand;
-use phasegate_core::test_report::Runner;
+use phasegate_core::calls::analysis::SimpleCommand;
+use phasegate_core::shell::test_report::Runner;
 use phasegate_shell::Table;
 
 use super::cargo_config;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{RunsIn, SimpleCommand, Word};
+use phasegate_core::calls::analysis::{RunsIn, SimpleCommand, Word};
 
 use super::branch::{current, repository};
 use super::descendants::program_of;

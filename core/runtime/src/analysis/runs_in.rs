@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use phasegate_core::analysis::{RunsIn, SimpleCommand, Word};
+use phasegate_core::calls::analysis::{RunsIn, SimpleCommand, Word};
 use phasegate_shell::{Judgement, Part};
 
 use crate::paths::resolve;

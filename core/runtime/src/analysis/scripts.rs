@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{SimpleCommand, Word};
-use phasegate_core::runner;
-use phasegate_core::test_report::Runner;
+use phasegate_core::calls::analysis::{SimpleCommand, Word};
+use phasegate_core::shell::runner;
+use phasegate_core::shell::test_report::Runner;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::{Map, Value};
 

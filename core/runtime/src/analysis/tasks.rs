@@ -8,9 +8,10 @@ mod task;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::SimpleCommand;
-use phasegate_core::test_report::{self, Runner, TestRun};
-use phasegate_core::{runner, words};
+use phasegate_core::calls::analysis::SimpleCommand;
+use phasegate_core::shell::test_report;
+use phasegate_core::shell::test_report::{Runner, TestRun};
+use phasegate_core::shell::{runner, words};
 use phasegate_shell::{Judgement, Part, Trust, judge};
 
 use self::task::Tasks;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{PathUse, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::calls::analysis::{PathUse, SimpleCommand, Status, Verdict, Word};
 #[cfg(test)]
-use phasegate_core::test_report::TestRun;
-use phasegate_core::test_report::{Runner, Through};
-use phasegate_core::{runner, words};
+use phasegate_core::shell::test_report::TestRun;
+use phasegate_core::shell::test_report::{Runner, Through};
+use phasegate_core::shell::{runner, words};
 use phasegate_shell::{Judgement, Part};
 
 use super::own_programs::{self, Place};

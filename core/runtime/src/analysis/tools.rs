@@ -1,7 +1,7 @@
 //! What a server says of its tools, as digests: state and journal keep no descriptions.
 
 use phasegate_core::EventKind;
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 use serde_json::{Value, json};
 
 use phasegate_store::digest::sha256_hex;

@@ -1,6 +1,6 @@
 //! Lines that the judge does not read to their end: what is not read may change anything.
 
-use phasegate_core::analysis::{Guarded, Part};
+use phasegate_core::calls::analysis::{Guarded, Part};
 use phasegate_shell::{Judgement, is_refused, judge};
 
 use super::guarded::Place;

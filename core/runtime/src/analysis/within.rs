@@ -1,6 +1,6 @@
 //! Lines within a line: texts that one of its programs may run.
 
-use phasegate_core::analysis::{Guarded, Verdict};
+use phasegate_core::calls::analysis::{Guarded, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 
 use super::arguments::is_one_of;

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use phasegate_core::Record;
-use phasegate_core::canonical::Sorted;
+use phasegate_core::values::canonical::Sorted;
 
 use super::line::{Place, of};
 use crate::policy_store::KeptSettings;

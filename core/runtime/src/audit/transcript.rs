@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::glob::path_fits;
+use phasegate_core::values::glob::path_fits;
 use phasegate_core::{Decision, FactKey, FactValue};
 use phasegate_store::digest::sha256_hex;
 use serde_json::{Value, json};

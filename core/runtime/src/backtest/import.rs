@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, Frame, Playback, Recorded, SessionLine};
-use phasegate_core::event::CallOutcome;
+use phasegate_core::events::event::CallOutcome;
 use phasegate_core::{Event, EventKind};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Whether an agent can say what commands do, where a person lets it.
 
 use phasegate_adapter::{Adapter, Finding, Level};
-use phasegate_core::safety::REGISTER;
+use phasegate_core::shell::safety::REGISTER;
 
 use crate::policy_store::Current;
 use crate::project::Project;

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use phasegate_adapter::{Adapter, Message, Problem, Recorded, RecordedEnd};
-use phasegate_core::event::Outcome as End;
-use phasegate_core::reported::Reported;
-use phasegate_core::tool::{BASH, only_reads};
+use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::tool::{BASH, only_reads};
+use phasegate_core::events::event::Outcome as End;
 use phasegate_core::{Code, Event, EventKind};
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;

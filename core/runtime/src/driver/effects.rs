@@ -5,12 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::InstallScope;
-use phasegate_core::analysis::Part;
-use phasegate_core::builtin_tools::builtin_labels;
-use phasegate_core::effects::{change_of, still_forbids, watched_paths, with_begun};
-use phasegate_core::forbidden_change::{ForbiddenChange, ForbiddingPhase};
+use phasegate_core::calls::analysis::Part;
+use phasegate_core::calls::builtin_tools::builtin_labels;
+use phasegate_core::calls::forbidden_change::{ForbiddenChange, ForbiddingPhase};
+use phasegate_core::calls::tool::only_reads;
+use phasegate_core::events::file_effects::{change_of, still_forbids, watched_paths, with_begun};
 use phasegate_core::policy::Mode;
-use phasegate_core::tool::only_reads;
 use phasegate_core::{Effect, Event, EventKind, Outcome, State};
 use serde_json::Value;
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use phasegate_adapter::{FailureMode, Problem};
-use phasegate_core::event::{By, SessionSource};
+use phasegate_core::commands::slash_command;
+use phasegate_core::events::event::{By, SessionSource};
 use phasegate_core::policy::{Mode, Policy};
-use phasegate_core::{Code, Event, EventKind, slash_command};
+use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
 use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};

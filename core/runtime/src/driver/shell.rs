@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{ClientShell, Problem};
 use phasegate_config::Confine;
-use phasegate_core::analysis::{CallAnalysis, SimpleCommand, Word};
-use phasegate_core::event::{Outcome as End, PermissionOutcome};
-use phasegate_core::tool::{BASH, SHELL, only_reads};
-use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, holding, requires_hold};
+use phasegate_core::calls::analysis::{CallAnalysis, SimpleCommand, Word};
+use phasegate_core::calls::tool::{BASH, SHELL, only_reads};
+use phasegate_core::events::event::{Outcome as End, PermissionOutcome};
+use phasegate_core::holding;
+use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, requires_hold};
 use serde_json::Value;
 
 use super::Driver;

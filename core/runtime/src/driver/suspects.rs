@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use phasegate_core::analysis::PathUse;
-use phasegate_core::effects::{Forbids, any_program, begins_by_change, forbids_change};
-use phasegate_core::forbidden_change::ForbiddenChange;
-use phasegate_core::open_call::GOES_ON;
-use phasegate_core::tool::{EXECUTE, SHELL, only_reads};
+use phasegate_core::calls::analysis::PathUse;
+use phasegate_core::calls::forbidden_change::ForbiddenChange;
+use phasegate_core::calls::tool::{EXECUTE, SHELL, only_reads};
+use phasegate_core::events::file_effects::{Forbids, any_program, begins_by_change, forbids_change};
+use phasegate_core::state::open_call::GOES_ON;
 use phasegate_core::{Effect, Event, EventKind, State};
 use phasegate_store::fingerprint;
 use phasegate_store::scan::Scan;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_core::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
+use phasegate_core::calls::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, SimpleCommand, Word};
-use phasegate_core::forbidden_change::ForbiddenChange;
-use phasegate_core::tool::BASH;
+use phasegate_core::calls::analysis::{Access, SimpleCommand, Word};
+use phasegate_core::calls::forbidden_change::ForbiddenChange;
+use phasegate_core::calls::tool::BASH;
 use phasegate_core::{Effect, Event, EventKind, Outcome};
 
 use super::Driver;

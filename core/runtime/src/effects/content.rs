@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 use phasegate_store::digest::sha256_hex;
 use serde_json::Value;
 

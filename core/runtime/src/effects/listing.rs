@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::Part;
-use phasegate_core::glob::Glob;
+use phasegate_core::calls::analysis::Part;
+use phasegate_core::values::glob::Glob;
 
 use super::ignores::Ignores;
 use super::manifest::{Folder, Rule};

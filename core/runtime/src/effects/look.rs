@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::Part;
-use phasegate_core::glob::Glob;
+use phasegate_core::calls::analysis::Part;
+use phasegate_core::values::glob::Glob;
 
 use super::content;
 use super::copies::Copies;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 
 use super::copies::Copied;
 use super::stamp::Stamp;

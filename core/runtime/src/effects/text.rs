@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
 use phasegate_store::ownership::open_own;

@@ -3,7 +3,7 @@
 mod markdown;
 
 use phasegate_config::JsonSchema;
-use phasegate_core::format::{Format as ArtifactFormat, Rules};
+use phasegate_core::evidence::format::{Format as ArtifactFormat, Rules};
 use phasegate_core::{FactValue, Policy};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ignore::WalkBuilder;
-use phasegate_core::glob::{choices, path_fits};
+use phasegate_core::values::glob::{choices, path_fits};
 
 use super::budget::Budget;
 use super::content::{Content, content};

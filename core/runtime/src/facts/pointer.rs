@@ -3,7 +3,7 @@
 
 use phasegate_config::front_matter;
 use phasegate_core::FactValue;
-use phasegate_core::matcher::ArgIs;
+use phasegate_core::policy::matcher::ArgIs;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! The source `says`: whether the message of an event has a part that a pattern fits. It looks at the event alone, so that the
 //! answer stands in the journal where the text does not.
 
-use phasegate_core::fact::{Fact, Source};
-use phasegate_core::said::message;
+use phasegate_core::events::agent_message::message;
+use phasegate_core::evidence::fact::{Fact, Source};
 use phasegate_core::{Event, FactKey, FactValue, Facts};
 use phasegate_store::digest::sha256_hex;
 use regex::Regex;

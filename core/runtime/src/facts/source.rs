@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::path::Path;
 
-use phasegate_core::steps::Step;
+use phasegate_core::policy::steps::Step;
 use phasegate_core::{FactValue, Policy};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;

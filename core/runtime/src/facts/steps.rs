@@ -2,7 +2,7 @@
 
 use phasegate_config::plan_steps;
 use phasegate_core::FactValue;
-use phasegate_core::steps::Step;
+use phasegate_core::policy::steps::Step;
 use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

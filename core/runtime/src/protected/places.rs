@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use phasegate_adapter::Adapter;
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 
 use super::protected_path::{ProtectedPath, Reach, entries_in, expanded, reach_of};
 use super::snapshot::DirectorySnapshot;

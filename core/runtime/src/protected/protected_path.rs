@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use phasegate_core::analysis::Part;
+use phasegate_core::calls::analysis::Part;
 
 /// A name that stands for any one, in folded names.
 const ANY: &str = "*/";

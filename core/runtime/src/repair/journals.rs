@@ -3,7 +3,7 @@
 //! A crash in between leaves a journal that is missing or too short, which can be repaired again.
 
 use phasegate_adapter::Problem;
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::policy::{Mode, Policy, Scope};
 use phasegate_core::state::{Run, Runs, Status};
 use phasegate_core::{Change, Code, Durability, State, state};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::{Access, PathUse, UNKNOWN};
-use phasegate_core::event::EventKind;
-use phasegate_core::glob::{Glob, path_fits};
+use phasegate_core::calls::analysis::{Access, PathUse, UNKNOWN};
+use phasegate_core::events::event::EventKind;
+use phasegate_core::values::glob::{Glob, path_fits};
 use phasegate_core::{Event, FactKey, FactValue, Facts, Policy, is_secret_path};
 use serde::Deserialize as _;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! What a line's call has the client do, where the line itself does not say: the skill or the subagent that it names.
 
 use phasegate_core::Event;
-use phasegate_core::analysis::Invocation;
-use phasegate_core::event::EventKind;
-use phasegate_core::tool::{AGENT, SKILL};
+use phasegate_core::calls::analysis::Invocation;
+use phasegate_core::calls::tool::{AGENT, SKILL};
+use phasegate_core::events::event::EventKind;
 use serde_json::Value;
 
 /// The arguments that name a skill, in the words of the clients.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use phasegate_core::Event;
-use phasegate_core::open_call::OpenCall;
+use phasegate_core::state::open_call::OpenCall;
 use serde_json::Value;
 
 use super::{Open, SessionCache};

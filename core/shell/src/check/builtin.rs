@@ -1,6 +1,6 @@
 //! Builtins that give names values or change the shell.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use super::program_text;

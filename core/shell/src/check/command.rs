@@ -1,6 +1,6 @@
 //! The command that a check looks at.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::arguments::Scan;
 use crate::field::Field;

@@ -1,6 +1,6 @@
 //! `date`: an operand that is not a format sets the clock.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::finding::Finding;

@@ -2,7 +2,7 @@
 
 pub(super) mod bounds;
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use self::bounds::Bounds;
 use super::command::Command;

@@ -1,6 +1,6 @@
 //! `gh api`: what method it uses, and whom it asks.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::finding::Finding;

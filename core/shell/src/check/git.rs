@@ -1,6 +1,6 @@
 //! git: configuration on the command line, and commands that write only with certain operands.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::find::bounds::pattern;

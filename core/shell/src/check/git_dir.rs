@@ -1,6 +1,6 @@
 //! `git --git-dir=PATH`: another repository, whose configuration a checkout may bring along under a name other than `.git`.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::git::in_folder;

@@ -1,6 +1,6 @@
 //! Programs that fetch: what they send, and where they put what they get.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::output::keeps;

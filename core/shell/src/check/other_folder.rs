@@ -2,7 +2,7 @@
 //! `parallel`. Where the command begins depends on options that no table lists, so every end of the line counts that
 //! begins with a known program, and so does a text with blanks, as a line of its own.
 
-use phasegate_core::analysis::Status;
+use phasegate_core::calls::analysis::Status;
 
 use super::command::Command;
 use crate::field::{Bit, Field};

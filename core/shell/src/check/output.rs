@@ -1,6 +1,6 @@
 //! Programs that only read when their output goes nowhere else: `tee`, `dd`, `rustc --print`.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use crate::field::Field;

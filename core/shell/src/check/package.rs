@@ -1,6 +1,6 @@
 //! Programs that read a file, and run what is in it with some options.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use super::network::local_operands;

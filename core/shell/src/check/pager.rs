@@ -1,6 +1,6 @@
 //! Pagers: operands that start with `+` are commands.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::finding::Finding;

@@ -1,7 +1,7 @@
 //! Settings, variables and options whose value is a command that another program runs (`git -c core.pager=...`, `GIT_PAGER`,
 //! `sort --compress-program=...`).
 
-use phasegate_core::analysis::Status;
+use phasegate_core::calls::analysis::Status;
 
 use crate::arguments::{Given, same};
 use crate::field::Field;

@@ -1,6 +1,6 @@
 //! `perl -i` and `ruby -i`: programs that put what they print in place of the files they are given.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::output::last_name;

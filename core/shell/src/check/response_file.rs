@@ -1,6 +1,6 @@
 //! Programs that take the options of a file in the place of `@FILE`: some of these options name a program.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::field::{Bit, Field};

@@ -1,6 +1,6 @@
 //! A `sed` script: whether it is one of the plain ones, which only read. What another may do is left to the kernel.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::output::last_name;

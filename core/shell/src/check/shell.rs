@@ -1,6 +1,6 @@
 //! Shells, `eval` and `trap`: a text that is run as a line.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use crate::field::{Bit, Field};

@@ -1,6 +1,6 @@
 //! Databases: which statements only select.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use crate::field::Field;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::program_text;

@@ -1,6 +1,6 @@
 //! `mktemp`: a new file or folder whose name nobody chose.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use super::command::Command;
 use crate::field::{Bit, Field};

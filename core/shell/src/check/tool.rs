@@ -1,7 +1,7 @@
 //! `npx`, `uvx`, `poetry run`, `python -m`: a program that runs another one of the table as a part of itself. What that one
 //! changes counts; that it is fetched or found elsewhere is in the entry of the program that runs it.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use super::other_folder;

@@ -1,6 +1,6 @@
 //! Command lines whose operands hold a verb.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::arguments::same;

@@ -1,7 +1,7 @@
 //! git: which files of the working tree a command changes. What is not known to change none, or only those that it names,
 //! may change any.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use super::command::Command;
 use super::git::placed;

@@ -1,6 +1,6 @@
 //! `zip`: the archive that it writes. `unzip`: the folder that it fills.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use super::command::Command;
 use crate::field::Field;

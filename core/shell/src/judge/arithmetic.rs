@@ -1,6 +1,6 @@
 //! Arithmetic: the values of variables are read as expressions there, and an index in one can run a command.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::field::Field;
 use crate::finding::Finding;

@@ -1,6 +1,6 @@
 //! Assignments: which are worse than reading, and which values the walk follows.
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use crate::check::program_text;
 use crate::field::{Bit, Field, any};

@@ -1,7 +1,7 @@
 //! What a line says of words that it makes when it runs: the texts in them, the values that it gives to their variables, and
 //! the commands whose output they are.
 
-use phasegate_core::analysis::{Access, Word as EngineWord};
+use phasegate_core::calls::analysis::{Access, Word as EngineWord};
 
 use crate::expand;
 use crate::field::{Bit, Field};

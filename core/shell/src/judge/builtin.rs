@@ -1,6 +1,6 @@
 //! Builtin commands that decide what the rest of a line means: which program a name runs, and how the line ends.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 use crate::field::Field;
 use crate::walk::Walk;

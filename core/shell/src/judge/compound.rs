@@ -1,6 +1,6 @@
 //! Lists, pipelines, loops, conditions and functions.
 
-use phasegate_core::analysis::{Access, Status, Verdict};
+use phasegate_core::calls::analysis::{Access, Status, Verdict};
 
 use super::sites::{changes_folder, moves};
 use crate::field::{Bit, Field, any};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use super::said::is_stream;
 use crate::field::Field;

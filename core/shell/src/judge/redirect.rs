@@ -1,7 +1,7 @@
 //! Redirections.
 
-use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::Word as EngineWord;
+use phasegate_core::calls::analysis::{Access, Verdict};
 
 use crate::expand;
 use crate::field::{Bit, Field};

@@ -1,7 +1,7 @@
 //! What is registered of a command, as one more source of the judgement.
 
-use phasegate_core::analysis::{CHANGED_BEFORE, NOT_HEARD_OF, Registered, Verdict, Word};
-use phasegate_core::safety::is_runner;
+use phasegate_core::calls::analysis::{CHANGED_BEFORE, NOT_HEARD_OF, Registered, Verdict, Word};
+use phasegate_core::shell::safety::is_runner;
 
 use crate::field::Field;
 use crate::finding::{Finding, keep_worse};

@@ -1,7 +1,7 @@
 //! Lines that a line makes at run time: what its programs print, where a shell reads something that nobody can see, and the
 //! words after a program whose name is not known.
 
-use phasegate_core::analysis::Status;
+use phasegate_core::calls::analysis::Status;
 
 use super::text::Runs;
 use crate::field::Field;

@@ -1,7 +1,7 @@
 //! Simple commands.
 
-use phasegate_core::analysis::Word as EngineWord;
-use phasegate_core::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
+use phasegate_core::calls::analysis::Word as EngineWord;
+use phasegate_core::calls::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
 use crate::check::other_folder;

@@ -1,6 +1,6 @@
 //! Texts that the line has the shell run as lines of their own.
 
-use phasegate_core::analysis::{Status, Verdict};
+use phasegate_core::calls::analysis::{Status, Verdict};
 
 use super::sites::{given, names};
 use crate::field::Field;

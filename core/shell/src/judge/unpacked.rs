@@ -1,6 +1,6 @@
 //! Programs that put a file in the place of a packed one: `gunzip a.gz` writes `a`.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::arguments::Scan;
 use crate::field::{Bit, Field};

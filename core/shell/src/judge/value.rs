@@ -7,7 +7,7 @@ use crate::parse::Dialect;
 use crate::script::Script;
 use crate::tree::{List, Operation, Parameter, Piece, Span, Word};
 use crate::walk::Walk;
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 
 /// The steps of a piece of a word that is made at run time.
 const PIECE_STEPS: usize = 24;

@@ -1,6 +1,6 @@
 //! Programs that run another program.
 
-use phasegate_core::analysis::{Status, Verdict};
+use phasegate_core::calls::analysis::{Status, Verdict};
 
 use super::builtin::is_builtin;
 use super::simple::bare_name;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// What is known of one program, and of its commands (`git log`, `docker ps`).

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Table, Trust, judge};
 
 use crate::corpus::rows;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use phasegate_core::analysis::{SimpleCommand, Verdict, Word};
+use phasegate_core::calls::analysis::{SimpleCommand, Verdict, Word};
 use phasegate_shell::{Table, Trust, judge};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Which paths a line touches, as far as they are known.
 
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 use phasegate_shell::{Piece, Table, Touch, Trust, judge};
 
 fn shown(touch: &Touch) -> String {

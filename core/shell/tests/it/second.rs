@@ -6,7 +6,7 @@ use std::path::Path;
 use std::{fs, thread};
 
 use brush_parser::{Parser, ParserOptions, word};
-use phasegate_core::analysis::{Verdict, Word};
+use phasegate_core::calls::analysis::{Verdict, Word};
 use phasegate_shell::{Judgement, Table, Trust, judge};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Lines that need more work than their length: they are `unknown`, after a bounded number of steps.
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Judgement, MAX_LINE_BYTES, Table, Trust, judge};
 
 const TOO_LONG: &str = "the line takes too long to judge";

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use phasegate_core::analysis::Verdict;
+use phasegate_core::calls::analysis::Verdict;
 use phasegate_shell::{Table, Trust, judge};
 
 /// Every variable that a bash without an environment has and that a line can give a value.

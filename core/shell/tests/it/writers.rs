@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use phasegate_core::analysis::{Access, Verdict};
+use phasegate_core::calls::analysis::{Access, Verdict};
 use phasegate_shell::{Piece, Rule, Style, Table, Touch, Trust, judge};
 
 /// The file that every line names.

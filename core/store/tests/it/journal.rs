@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use phasegate_core::Code;
-use phasegate_core::code::Coded as _;
+use phasegate_core::answers::code::Coded as _;
 use phasegate_core::{Decision, Durability};
 use phasegate_formats::journal::Entry;
 use phasegate_store::deadline::Deadline;

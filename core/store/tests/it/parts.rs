@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use phasegate_core::Durability;
-use phasegate_core::code::{Code, Coded as _};
+use phasegate_core::answers::code::{Code, Coded as _};
 use phasegate_formats::journal::Entry;
 use phasegate_store::deadline::Deadline;
 use phasegate_store::error::StoreError;

@@ -1,9 +1,9 @@
 //! Which calls a matcher means (rules 3.3), in three values: `None` is doubt.
 
-use phasegate_core::event::{Agent, builtin_labels};
-use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::calls::tool::Call;
+use phasegate_core::events::event::{Agent, builtin_labels};
+use phasegate_core::policy::matcher::{AgentTest, ArgIs, ArgTest, Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Phase, Skill};
-use phasegate_core::tool::Call;
 use serde_json::Value;
 
 /// A call and who makes it.

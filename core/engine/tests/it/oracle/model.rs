@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::condition::{CallTest, Condition, Truth, Wanted};
-use phasegate_core::event::{By, Outcome, PermissionOutcome, SessionSource};
-use phasegate_core::matcher::Matcher;
+use phasegate_core::events::event::{By, Outcome, PermissionOutcome, SessionSource};
+use phasegate_core::evidence::condition::{CallTest, Condition, Truth, Wanted};
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{Mode, Optional, Phase, Policy, Scope, Skill};
 use phasegate_core::state::Status;
 use phasegate_core::{Event, EventKind, Facts};

@@ -1,6 +1,6 @@
 //! Ways and moves: what can follow, whether the way is open, and where a run goes (rules 3.1, 3.2).
 
-use phasegate_core::event::By;
+use phasegate_core::events::event::By;
 use phasegate_core::policy::{Back, Edge, Leave, Optional};
 use phasegate_core::state::Status;
 

@@ -1,7 +1,7 @@
 //! Random policies, read from bytes so that a failure shrinks to few of them; and the bytes of sessions.
 
 use phasegate_core::Policy;
-use phasegate_core::condition::Condition;
+use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::{Edge, Phase};
 use proptest::prelude::*;
 use serde_json::{Value, json};

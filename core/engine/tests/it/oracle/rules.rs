@@ -1,7 +1,7 @@
 //! Judging and moving, straight from rules 3.1 and 3.2.
 
 use phasegate_core::decide::Line;
-use phasegate_core::event::{By, Outcome, SessionSource};
+use phasegate_core::events::event::{By, Outcome, SessionSource};
 use phasegate_core::policy::{Back, Edge, LeaveSkill, Mode, Start, Unlisted};
 use phasegate_core::state::Status;
 use phasegate_core::{Code, Effect, Event, EventKind};

@@ -1,6 +1,6 @@
 //! Random sessions.
 
-use phasegate_core::fact::{Fact, FactKey, FactValue};
+use phasegate_core::evidence::fact::{Fact, FactKey, FactValue};
 use phasegate_core::{Event, Facts};
 use serde_json::{Value, json};
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::slice;
 
-use phasegate_core::glob::text_fits;
-use phasegate_core::runner;
+use phasegate_core::shell::runner;
+use phasegate_core::values::glob::text_fits;
 use serde_json::{Map, Value};
 
 use super::task::{Said, Task, Tasks};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::runner;
+use phasegate_core::shell::runner;
 
 use super::task::{HOLE, Said};
 

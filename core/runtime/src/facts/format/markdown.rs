@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use phasegate_config::front_matter;
-use phasegate_core::format::{Markdown, TextTest, values};
-use phasegate_core::matcher::ArgTest;
+use phasegate_core::evidence::format::{Markdown, TextTest, values};
+use phasegate_core::policy::matcher::ArgTest;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! What an action of `find` can reach: the names that the tests before it ask for.
 
 use crate::expand::bracket_end;
-use phasegate_core::analysis::Access;
+use phasegate_core::calls::analysis::Access;
 
 use crate::field::{Bit, Field};
 use crate::walk::Walk;

@@ -1,6 +1,6 @@
 //! Documents and what is wrong with them.
 
-use phasegate_core::matcher::ArgIs;
+use phasegate_core::policy::matcher::ArgIs;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,0 +1,136 @@
+//! What a rule says against a call, or that no rule permits it (rules 4.9).
+
+use alloc::format;
+use alloc::string::String;
+
+use phasegate_rules::{RuleKind, Truth, Verdict};
+
+use crate::answers::decision::Effect;
+use crate::answers::reason::DenialReason;
+use crate::answers::subject;
+use crate::calls::tool::Call;
+
+/// What the rules say against a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruled {
+    /// The rule; `None`: no rule permits the call.
+    pub rule: Option<NamedRule>,
+    /// The call, or the part of it that the rule is about, as a person reads it.
+    pub subject: String,
+    /// The part of the call that it is about, as a person reads it, where the call has several.
+    pub part: Option<String>,
+    /// What becomes of the call.
+    pub effect: Effect,
+    /// What made the rule be about the part, where that is not seen in it.
+    pub because: Option<Because>,
+}
+
+/// What makes a rule be about a part of a call, beside what is seen in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// An assignment changes what is known of the command: why, as a fragment.
+    Assignment(String),
+    /// The part accesses files and does not say which.
+    Unnamed,
+}
+
+/// A rule that is about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRule {
+    /// Its name.
+    pub name: String,
+    /// Why it forbids such calls; empty where it says nothing.
+    pub reason: String,
+    /// How to get on, where it says it.
+    pub recovery: Option<String>,
+    /// What its denial is given as to programs.
+    pub kind: Option<RuleKind>,
+    /// How surely it is about the call.
+    pub truth: Truth,
+}
+
+impl Ruled {
+    /// What a verdict says.
+    pub(crate) fn new(verdict: &Verdict<'_>, call: &Call, part: Option<String>, because: Option<Because>) -> Self {
+        let part = part.filter(|_| !call.analysis.unsaid);
+        let subject = part.as_ref().map_or_else(|| subject::of_call(call), |part| format!("`{part}`"));
+        let rule = verdict.rule.map(|rule| NamedRule {
+            name: rule.id.clone(),
+            reason: rule.reason.clone(),
+            recovery: rule.recovery.clone(),
+            kind: rule.kind.clone(),
+            truth: verdict.truth,
+        });
+        Self { rule, subject, part, effect: effect(verdict), because }
+    }
+
+    /// Why, as data.
+    #[must_use]
+    pub fn reason(&self) -> DenialReason {
+        let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
+        // Where nothing is to be added, the reason stands as the rule has it.
+        let plain = rule.truth == Truth::Yes && self.because.is_none() && self.part.is_none();
+        let why = || match plain && !rule.reason.is_empty() {
+            true => rule.reason.clone(),
+            false => [self.why(rule), self.of_part()].concat(),
+        };
+        match &rule.kind {
+            None => DenialReason::rule_rejected(&rule.name, why()),
+            Some(RuleKind::Rule(name)) => DenialReason::rule_rejected(name, why()),
+            Some(RuleKind::Policy(id)) => DenialReason::policy(id, why()),
+            Some(RuleKind::Axiom(id)) => DenialReason::axiom_violation(id),
+            Some(RuleKind::Invariant(name)) => DenialReason::effect_invariant_violated(name),
+            Some(RuleKind::Ambiguous) => DenialReason::ambiguous_ruleset(),
+        }
+    }
+
+    /// The sentence that people and agents read.
+    pub(crate) fn render(&self) -> String {
+        match (&self.rule, self.effect) {
+            (None, _) => format!("no rule permits {}", self.subject),
+            (Some(rule), Effect::Ask) => {
+                format!("rule {} leaves {} to the user: {}", rule.name, self.subject, self.why(rule))
+            }
+            (Some(rule), Effect::Warn) => {
+                format!("rule {} advises against {}: {}", rule.name, self.subject, self.why(rule))
+            }
+            (Some(rule), Effect::Allow | Effect::Deny) => {
+                format!("rule {} forbids {}: {}", rule.name, self.subject, self.why(rule))
+            }
+        }
+    }
+
+    fn of_part(&self) -> String {
+        self.part.as_ref().map(|part| format!(" (`{part}`)")).unwrap_or_default()
+    }
+
+    fn why(&self, rule: &NamedRule) -> String {
+        let reason = if rule.reason.is_empty() { "it forbids such calls" } else { &rule.reason };
+        let doubt = match rule.truth {
+            Truth::Unknown if self.because == Some(Because::Unnamed) => {
+                "; it may be about this call, which does not say which files it accesses (`context.path.named` is false)"
+            }
+            Truth::Unknown => "; it may be about this call: some of it is not known before it runs",
+            Truth::Failed => "; it cannot be evaluated for this call, so it counts",
+            Truth::Yes | Truth::No => "",
+        };
+        let assigned = match &self.because {
+            Some(Because::Assignment(because)) => format!("; {because}"),
+            Some(Because::Unnamed) | None => String::new(),
+        };
+        format!("{}{assigned}{doubt}", reason.trim_end_matches('.'))
+    }
+
+    /// How to get on, where the rule says it.
+    pub(crate) fn recovery(&self) -> Option<String> {
+        self.rule.as_ref()?.recovery.as_ref().cloned()
+    }
+}
+
+fn effect(verdict: &Verdict<'_>) -> Effect {
+    match verdict.effect {
+        phasegate_rules::Effect::Warn => Effect::Warn,
+        phasegate_rules::Effect::Ask => Effect::Ask,
+        phasegate_rules::Effect::Deny => Effect::Deny,
+    }
+}

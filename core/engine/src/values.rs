@@ -1,0 +1,8 @@
+//! Plain values that know no policy: texts in one form, patterns, and lists that share what they hold.
+
+pub mod canonical;
+pub mod one_line;
+pub mod glob;
+pub mod shared_list;
+pub mod by_version;
+pub mod older;
