@@ -1,7 +1,7 @@
 //! The program as the shell of a client: it runs the client's lines in that shell, and holds those of which nothing is to
-//! stay. The client starts a script ([`phasegate_runtime::client_shell::script`]) that asks the program only where it must.
+//! stay. The client starts a script ([`phasegate_runtime::clients::client_shell::script`]) that asks the program only where it must.
 //!
-//! The guard says so by a ticket ([`phasegate_runtime::client_shell`]), and says where lines without one are held too. What was
+//! The guard says so by a ticket ([`phasegate_runtime::clients::client_shell`]), and says where lines without one are held too. What was
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
 mod say;
@@ -16,9 +16,9 @@ use std::process::{Command, ExitCode};
 
 use phasegate_confine::{Level, Request, run as run_confined};
 use phasegate_core::Confined;
-use phasegate_runtime::ancestors::Process;
-use phasegate_runtime::client_shell::{ARGUMENT, Meeting, NAMES, Standing, Ticket};
-use phasegate_runtime::connections::sockets_of_clients;
+use phasegate_runtime::clients::client_shell::{ARGUMENT, Meeting, NAMES, Standing, Ticket};
+use phasegate_runtime::processes::ancestors::Process;
+use phasegate_runtime::processes::connections::sockets_of_clients;
 use phasegate_runtime::{Locations, Project};
 
 use self::given::Given;

@@ -5,7 +5,7 @@ use std::path::Path;
 use phasegate_adapter::ClientShell;
 use phasegate_confine::{Level, Request, probe, work_base};
 use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::{Mark, ShellProbe};
+use phasegate_runtime::clients::client_shell::{Mark, ShellProbe};
 
 use crate::confining::{best, overlaid};
 

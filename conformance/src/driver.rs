@@ -2,7 +2,7 @@
 
 use phasegate_config::{Kind, Level, Severity, SourceFile};
 use phasegate_core::policy::Mode;
-use phasegate_runtime::replay::{Options, Replay};
+use phasegate_runtime::operate::replay::{Options, Replay};
 use serde_json::Value;
 
 /// Steps the lines of a neutral transcript.

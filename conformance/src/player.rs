@@ -9,9 +9,9 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
 use phasegate_adapter::{Adapter, Frame, Message};
-use phasegate_runtime::audit::again::Outcome;
-use phasegate_runtime::audit::history::Past;
-use phasegate_runtime::verify::verify;
+use phasegate_runtime::operate::audit::again::Outcome;
+use phasegate_runtime::operate::audit::history::Past;
+use phasegate_runtime::operate::verify::verify;
 use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_service::ProjectGuard;
 use serde_json::Value;

@@ -91,7 +91,7 @@ mod handler;
 use std::path::Path;
 use std::sync::Arc;
 
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::{Project, Runtime};
 use phasegate_service::ProjectGuard;
 

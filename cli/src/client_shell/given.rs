@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use phasegate_adapter::{ClientShell, ShellText};
-use phasegate_runtime::client_shell::is_own;
+use phasegate_runtime::clients::client_shell::is_own;
 
 use crate::shell_probe::shell_variables;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_confine::{Level, Report, Request, run as run_confined, work_base};
 use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::{Meeting, Ticket};
+use phasegate_runtime::clients::client_shell::{Meeting, Ticket};
 
 use super::given::Given;
 use super::say::say;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::CHAINED_SHELL;
-use phasegate_runtime::client_shell::is_own;
+use phasegate_runtime::clients::client_shell::is_own;
 
 use crate::shell_probe::shell_variables;
 

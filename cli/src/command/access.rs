@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::policy::access::{AccessMode, Granted};
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 

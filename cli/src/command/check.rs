@@ -12,9 +12,9 @@ use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
 use phasegate_core::Code;
-use phasegate_runtime::deprecated_files::deprecated_files;
-use phasegate_runtime::discover::named;
-use phasegate_runtime::strays::strays;
+use phasegate_runtime::project::discover::named;
+use phasegate_runtime::project::misplaced_files::deprecated_files;
+use phasegate_runtime::project::strays::strays;
 use serde_json::{Value, json};
 
 use crate::context::Context;

@@ -6,7 +6,7 @@ use std::io::IsTerminal as _;
 use phasegate_core::commands::slash_command;
 use phasegate_core::events::event::By;
 use phasegate_core::{Code, Decision, Event, EventKind, Outcome};
-use phasegate_runtime::attribution::Sign;
+use phasegate_runtime::processes::attribution::Sign;
 use phasegate_runtime::sessions::sessions;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Ability, Adapter, Finding, Level, PROGRAM};
 use phasegate_runtime::Runtime;
-use phasegate_runtime::doctor::{Asked, Section, examine};
+use phasegate_runtime::operate::doctor::{Asked, Section, examine};
 use serde_json::{Value, json};
 
 use super::adapters::signs;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::retention::{Kept, Removed, Report, Why, retention};
+use phasegate_runtime::operate::retention::{Kept, Removed, Report, Why, retention};
 use serde_json::{Value, json};
 
 use super::control::refused_to_agent;

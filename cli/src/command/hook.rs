@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use phasegate_adapter::{Adapter, Frame, Output, Problem, Reply};
 use phasegate_runtime::Locations;
 use phasegate_runtime::deadline::{answer_within, limit_from_environment};
-use phasegate_runtime::hook::{Hook, MAX_FRAME_BYTES};
-use phasegate_runtime::opened::Opened;
+use phasegate_runtime::driver::hook::{Hook, MAX_FRAME_BYTES};
+use phasegate_runtime::driver::open_frame::Opened;
 
 use crate::exit::{CONFIRMED, Exit};
 use crate::logging;

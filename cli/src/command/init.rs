@@ -25,7 +25,7 @@ mod undo;
 use phasegate_adapter::{Adapter, Change, InstallScope};
 use phasegate_core::policy::Mode;
 use phasegate_runtime::Project;
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::project::Remembered;
 
 use super::control::accepting;

@@ -2,9 +2,9 @@
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::policy::Mode;
-use phasegate_runtime::accepted::Offer;
-use phasegate_runtime::alarm::Alarm;
-use phasegate_runtime::reload::Reload;
+use phasegate_runtime::clients::alarm::Alarm;
+use phasegate_runtime::policies::accepted_configs::Offer;
+use phasegate_runtime::policies::reload::Reload;
 use phasegate_runtime::{Project, Runtime};
 use phasegate_shell::Readers;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use owo_colors::OwoColorize as _;
 use phasegate_core::Code;
 use phasegate_core::policy::Mode;
-use phasegate_runtime::repair::{Choice, Damages, Sealed};
+use phasegate_runtime::operate::repair::{Choice, Damages, Sealed};
 use serde_json::{Value, json};
 
 use super::control::{in_a_terminal, refused_to_agent};

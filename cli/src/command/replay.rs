@@ -8,7 +8,7 @@ use owo_colors::OwoColorize as _;
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped, shipped};
 use phasegate_core::policy::Policy;
 use phasegate_core::values::canonical::Sorted;
-use phasegate_runtime::replay::{Options, Replay};
+use phasegate_runtime::operate::replay::{Options, Replay};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;
 

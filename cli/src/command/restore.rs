@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::restore::{Restored, replaced_file};
-use phasegate_runtime::snapshot::Violation;
+use phasegate_runtime::operate::restore::{Restored, replaced_file};
+use phasegate_runtime::sessions::snapshot::Violation;
 use serde_json::{Value, json};
 
 use super::control::refused_to_agent;

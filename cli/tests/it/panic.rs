@@ -10,7 +10,7 @@ use phasegate_adapter::{
     SessionView, Verdict,
 };
 use phasegate_runtime::Locations;
-use phasegate_runtime::hook::Hook;
+use phasegate_runtime::driver::hook::Hook;
 use serde_json::json;
 
 /// A real adapter, but for one function that panics.

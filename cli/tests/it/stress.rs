@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use phasegate_core::{Decision, Event, Policy, State, step};
 use phasegate_runtime::digest::sha256;
-use phasegate_runtime::policy_store::PolicyStore;
-use phasegate_runtime::snapshot::{ProjectSnapshot, SessionSnapshot};
-use phasegate_runtime::verify::verify;
+use phasegate_runtime::operate::verify::verify;
+use phasegate_runtime::policies::policy_store::PolicyStore;
+use phasegate_runtime::sessions::snapshot::{ProjectSnapshot, SessionSnapshot};
 use phasegate_runtime::{Locations, Project};
 use phasegate_store::file_store::FileStore;
 use phasegate_store::scan::Scan;

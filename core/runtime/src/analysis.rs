@@ -1,35 +1,13 @@
 //! The reading of a call (rules 3.3): what its arguments mean on this machine, found before the decision.
 
-mod arguments;
-mod beside;
-mod branch;
-mod cargo_config;
-mod descendants;
-mod embedded;
-mod client_names;
-mod client_files;
-mod clients;
-pub(crate) mod added_code;
-pub(crate) mod new_content;
-mod matched;
-mod may_run;
-mod no_index;
-mod guard_commands;
-mod guarded;
-mod unread;
-mod in_part;
-mod in_project;
+mod paths;
 mod line;
-mod obeyed;
-mod own_programs;
-mod pushed;
-mod runs_in;
-mod scripts;
-mod tasks;
 mod tests;
+mod git;
+mod own;
 mod tools;
-mod within;
-mod word_paths;
+pub(crate) mod new_content;
+pub(crate) mod added_code;
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind::NotFound;
@@ -42,10 +20,10 @@ use phasegate_core::{Event, EventKind, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;
 
-use crate::paths::{resolve, shown};
+use crate::project::paths::{resolve, shown};
 use crate::protected::Protected;
 
-pub(crate) use client_files::on_path;
+pub(crate) use own::client_files::on_path;
 pub(crate) use line::{Shell, read_line};
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
@@ -65,7 +43,7 @@ pub(crate) fn name_paths(event: &mut Event, root: &Path, home: &str) {
     let EventKind::ToolCall { tool, input, analysis, .. } = &mut event.kind else { return };
     if !reads && tool != BASH && analysis.paths.is_empty() && !analysis.open {
         // A record keeps what was found, and not always the arguments.
-        analysis.in_project.extend(in_project::paths(input, root, home));
+        analysis.in_project.extend(paths::in_project::paths(input, root, home));
     }
 }
 
@@ -138,7 +116,7 @@ pub(crate) fn complete<'a>(
     if !may_change {
         return none();
     }
-    let place = guarded::Place { base: &base, protected: protected() };
+    let place = own::guarded::Place { base: &base, protected: protected() };
     analysis.guarded = match &judged {
         Some(judged) => {
             place.by_shell_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default(), shell)

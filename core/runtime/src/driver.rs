@@ -3,6 +3,15 @@
 //! Every way that records decides through here: a hook and a control command with one event, the session cache with a
 //! batch, a probe on a store in memory.
 
+pub mod decide;
+pub mod redact;
+pub mod open_frame;
+pub mod frames;
+pub mod failure_mode;
+pub mod probe;
+pub mod step_trial;
+pub mod project_command;
+pub mod hook;
 mod alarms;
 mod distrust;
 mod effects;
@@ -31,25 +40,26 @@ use phasegate_store::store::Store;
 use serde_json::{Value, json};
 
 use crate::analysis::{self, Shell};
-use crate::audit;
 use crate::bounds;
+use crate::clients::servers::is_among;
 use crate::deadline::Deadline;
-use crate::decide::{Decided, decide};
+use crate::driver::decide::{Decided, decide};
+use crate::driver::failure_mode::Known;
+use crate::driver::redact::leaves_out;
+use crate::driver::step_trial::StepTrial;
 use crate::effects::directory_snapshot::Watching;
 use crate::facts;
-use crate::failure_mode::Known;
-use crate::first_look::{FirstLook, first_look};
-use crate::integrity::{IntegrityCheck, repairable};
-use crate::lineage::{self, Origin, Reached};
-use crate::loaded::{LoadedProject, LoadedSession};
-use crate::outer;
+use crate::operate::audit;
+use crate::project::first_look::{FirstLook, first_look};
 use crate::project::{Project, kept_root, session_began};
-use crate::redact::leaves_out;
 use crate::runtime::Runtime;
-use crate::servers::is_among;
+use crate::sessions::integrity::{IntegrityCheck, repairable};
 use crate::sessions::is_strict;
-use crate::snapshot::SessionChange;
-use crate::step_trial::StepTrial;
+use crate::sessions::lineage;
+use crate::sessions::lineage::{Origin, Reached};
+use crate::sessions::loaded::{LoadedProject, LoadedSession};
+use crate::sessions::outer_sessions;
+use crate::sessions::snapshot::SessionChange;
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub struct Driver<'a> {
@@ -345,7 +355,7 @@ impl<'a> Driver<'a> {
     /// Why a call is refused whatever a policy says of it; else notes in it what earlier calls did, and how it would run.
     fn refused(&mut self, event: &mut Event) -> Option<Problem> {
         self.find_texts(event);
-        let outer = outer::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, event);
+        let outer = outer_sessions::held(&self.runtime.locations, &self.loaded.own.snapshot.outer, event);
         let held = outer.or_else(|| self.held_by_alarm(event)).or_else(|| self.loads_unaccepted(event));
         if let Some(problem) = held {
             return Some(problem);
@@ -382,7 +392,8 @@ impl<'a> Driver<'a> {
             records: self.loaded.shared.snapshot.base + self.loaded.project_journal.seq(),
         };
         let begins = starts || self.state.session.events == 0;
-        let found = if begins { outer::found(origin, &reached, &self.loaded.own.snapshot.outer) } else { None };
+        let found =
+            if begins { outer_sessions::found(origin, &reached, &self.loaded.own.snapshot.outer) } else { None };
         match lineage::complete(origin, &reached, &mut events) {
             Ok(rests) => {
                 if let Some(outer) = found {
@@ -404,7 +415,7 @@ impl<'a> Driver<'a> {
     /// What happens to a frame of the session that cannot be decided; `None`: nothing that is loaded says it.
     #[must_use]
     pub fn failure_mode(&self) -> Option<FailureMode> {
-        if outer::may_hold(&self.runtime.locations, &self.loaded.own.snapshot.outer) {
+        if outer_sessions::may_hold(&self.runtime.locations, &self.loaded.own.snapshot.outer) {
             return Some(FailureMode::Closed);
         }
         self.own_failure_mode()

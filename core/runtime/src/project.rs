@@ -1,5 +1,17 @@
 //! The project: which folder is guarded, and where its state lives.
 
+pub mod paths;
+pub mod discover;
+pub mod texts;
+pub mod strays;
+pub(crate) mod project_folders;
+pub(crate) mod repository;
+pub(crate) mod descendant_projects;
+pub mod other_projects;
+pub mod guarded_projects;
+pub mod misplaced_files;
+pub mod first_look;
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -9,10 +21,10 @@ use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
-use crate::alarm::is_zero;
 use crate::bounds::{self, MAX_PATH_BYTES};
-use crate::discover::guards_itself;
+use crate::clients::alarm::is_zero;
 use crate::locations::{CONFIG_FOLDER, Locations};
+use crate::project::discover::guards_itself;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::ownership;
@@ -314,7 +326,7 @@ mod tests {
         std::fs::write(inner.join(CONFIG_FOLDER).join("config.yaml"), "mode: warn\n").unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
         std::fs::remove_dir_all(inner.join(CONFIG_FOLDER)).unwrap();
-        crate::integrity::forget(&again).unwrap();
+        crate::sessions::integrity::forget(&again).unwrap();
         assert_eq!(Project::find(&locations, &inner).root, inner);
     }
 

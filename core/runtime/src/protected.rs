@@ -21,11 +21,11 @@ use phasegate_core::policy::Mode;
 use self::named_files::NamedFiles;
 use self::places::{Places, PlacesCache, Sources, path_entries, searched};
 use self::protected_path::{Change, Folded, ProtectedPath, Reach, expanded, files, fold};
+use crate::clients::platforms::{Client, PlatformPlaces};
 use crate::locations::{CONFIG_FOLDER, Locations};
-use crate::paths::Links;
-use crate::platforms::{Client, PlatformPlaces};
+use crate::project::paths::Links;
+use crate::project::repository::{folders_above, folders_read};
 use crate::project::{Project, every_project};
-use crate::repository::{folders_above, folders_read};
 
 /// The variables that name folders of the guard.
 const VARIABLES: [&str; 3] = ["PHASEGATE_STATE_DIR", "PHASEGATE_CONFIG_DIR", "PHASEGATE_MACHINE_DIR"];
@@ -310,8 +310,8 @@ impl<'a> Protected<'a> {
 #[cfg(unix)]
 mod tests {
     use super::*;
-    use crate::paths::resolve;
     use crate::project::Remembered;
+    use crate::project::paths::resolve;
     use phasegate_core::policy::Mode;
     use std::fs;
 

@@ -9,17 +9,17 @@ use phasegate_core::policy::Mode;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::store::Store;
 
-use crate::awake::may_be_strict;
-use crate::client_shell::ShellProbe;
-use crate::discover::{Found, discover};
-use crate::failure_mode::{of_configs, of_mode};
+use crate::clients::client_shell::ShellProbe;
+use crate::clients::platforms::Platforms;
+use crate::driver::failure_mode::{of_configs, of_mode};
 use crate::locations::Locations;
-use crate::platforms::Platforms;
-use crate::policy_store::PolicyStore;
+use crate::policies::policy_store::PolicyStore;
+use crate::project::discover::{Found, discover};
+use crate::project::guarded_projects::Seen;
 use crate::project::{Project, worktree_of};
 use crate::protected::Protected;
 use crate::protected::places::PlacesCache;
-use crate::seen::Seen;
+use crate::sessions::live::may_be_strict;
 
 /// How long the journal of a session is kept if nothing else is said.
 const KEEP_SESSIONS: Duration = Duration::from_secs(90 * 24 * 60 * 60);

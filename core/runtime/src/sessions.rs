@@ -1,5 +1,14 @@
 //! Sessions as a person asks about them: which there are, and where each stands.
 
+pub mod snapshot;
+pub mod index;
+pub mod loaded;
+pub mod integrity;
+pub(crate) mod live;
+pub mod lineage;
+pub(crate) mod outer_sessions;
+pub mod status;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,9 +24,9 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::fingerprint;
 use phasegate_store::journal::{Last, read_last};
 
-use crate::ancestors::Process;
+use crate::processes::ancestors::Process;
 use crate::project::Project;
-use crate::snapshot::{NotKept, ProjectSnapshot, SessionSnapshot};
+use crate::sessions::snapshot::{NotKept, ProjectSnapshot, SessionSnapshot};
 
 /// A call that stays open longer than this no longer counts against a person's command.
 pub(crate) const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -309,7 +318,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_call_is_over_only_where_its_relay_is_known_to_be_gone() {
-        let own = crate::ancestors::own_process().unwrap();
+        let own = crate::processes::ancestors::own_process().unwrap();
         let call = json!([{"tool": "run", "input": "", "may_execute": true, "id": format!("call-{}-1-1", own.0)}]);
         let open = |guard: Process| {
             let session = SessionInfo { guards: vec![guard], ..with_calls(call.clone()) };

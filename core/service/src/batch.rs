@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use phasegate_core::Event;
 use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::frames::Framed;
+use phasegate_runtime::driver::frames::Framed;
 
 use crate::oneshot::Sender;
 

@@ -24,13 +24,13 @@ use crate::bridge_probe;
 use crate::dispatcher::Dispatcher;
 use crate::oneshot::Oneshot;
 use crate::project_router::ProjectRouter;
-use phasegate_runtime::frames::{FrameOutcomes, Framed};
-use phasegate_runtime::heartbeat::Heartbeat;
-use phasegate_runtime::hook::{MAX_FRAME_BYTES, late_failure_mode};
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::clients::heartbeat::Heartbeat;
+use phasegate_runtime::driver::frames::{FrameOutcomes, Framed};
+use phasegate_runtime::driver::hook::{MAX_FRAME_BYTES, late_failure_mode};
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::project::Project;
+use phasegate_runtime::project::guarded_projects::Guarded;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::seen::Guarded;
 
 /// The variable in which a plugin tells the programs of its agent which session started them, and in which each frame
 /// says it.

@@ -10,8 +10,8 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::bridge_probe::Probed;
-use phasegate_runtime::hook::MAX_FRAME_BYTES;
-use phasegate_runtime::seen::Guarded;
+use phasegate_runtime::driver::hook::MAX_FRAME_BYTES;
+use phasegate_runtime::project::guarded_projects::Guarded;
 
 /// The version of the protocol: it changes when a line changes its form.
 pub const PROTOCOL: u32 = 1;

@@ -4,9 +4,9 @@ use phasegate_adapter::{Adapter, Problem, SessionView};
 use phasegate_core::answers::decision::Effect;
 use phasegate_core::{Code, Decision};
 
-use phasegate_runtime::opened::Opened;
+use phasegate_runtime::driver::open_frame::Opened;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::snapshot::SessionSnapshot;
+use phasegate_runtime::sessions::snapshot::SessionSnapshot;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 

@@ -22,9 +22,9 @@ use phasegate_adapter::FailureMode;
 use phasegate_runtime::deadline::{Deadline, LIMIT};
 use phasegate_runtime::driver::Driver;
 use phasegate_runtime::locations::Locations;
+use phasegate_runtime::operate::verify::verify;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::verify::verify;
 use phasegate_store::faulty::{Change, sealed_at, watched};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \

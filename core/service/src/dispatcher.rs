@@ -305,11 +305,11 @@ mod tests {
     use crate::session_cache::SessionCache;
     use phasegate_runtime::deadline::LIMIT;
     use phasegate_runtime::locations::Locations;
+    use phasegate_runtime::operate::verify::verify;
     use phasegate_runtime::project::Project;
     use phasegate_runtime::runtime::Runtime;
-    use phasegate_runtime::snapshot::ProjectSnapshot;
-    use phasegate_runtime::snapshot::SessionSnapshot;
-    use phasegate_runtime::verify::verify;
+    use phasegate_runtime::sessions::snapshot::ProjectSnapshot;
+    use phasegate_runtime::sessions::snapshot::SessionSnapshot;
     use phasegate_store::file_store::FileStore;
     use phasegate_store::journal::Journal;
     use phasegate_store::journal::read_last;

@@ -14,11 +14,11 @@ use crate::host::Host;
 use crate::own_writes::OwnWrites;
 use crate::patience::Patience;
 use crate::session_cache::SessionCache;
-use phasegate_runtime::ancestors::own_process;
 use phasegate_runtime::deadline::limit_from_environment;
+use phasegate_runtime::processes::ancestors::own_process;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::snapshot::SessionSnapshot;
+use phasegate_runtime::sessions::snapshot::SessionSnapshot;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
@@ -228,10 +228,10 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_registration_in_a_clients_session_comes_from_a_call_of_its_main_agent() {
-        use phasegate_runtime::ancestors::own_ancestors;
         use phasegate_runtime::deadline::{Deadline, LIMIT};
         use phasegate_runtime::driver::Driver;
-        use phasegate_runtime::snapshot::SessionChange;
+        use phasegate_runtime::processes::ancestors::own_ancestors;
+        use phasegate_runtime::sessions::snapshot::SessionChange;
 
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("project/.phasegate")).unwrap();

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::own_writes::OwnWrites;
-use phasegate_runtime::ancestors::{Process, own_ancestors};
+use phasegate_runtime::processes::ancestors::{Process, own_ancestors};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::snapshot::{Checkpoint, ProjectSnapshot, SessionSnapshot};
+use phasegate_runtime::sessions::snapshot::{Checkpoint, ProjectSnapshot, SessionSnapshot};
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 use phasegate_store::mark::Mark;
@@ -129,7 +129,7 @@ mod tests {
     use phasegate_runtime::deadline::{Deadline, LIMIT};
     use phasegate_runtime::driver::Driver;
     use phasegate_runtime::scratch;
-    use phasegate_runtime::snapshot::SessionChange;
+    use phasegate_runtime::sessions::snapshot::SessionChange;
 
     struct Place {
         _folder: tempfile::TempDir,

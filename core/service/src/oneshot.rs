@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use phasegate_adapter::{Problem, Refusal};
 use phasegate_core::{Code, Outcome};
-use phasegate_runtime::frames::FrameOutcomes;
+use phasegate_runtime::driver::frames::FrameOutcomes;
 
 #[derive(Default)]
 enum Slot {

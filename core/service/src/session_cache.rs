@@ -19,17 +19,18 @@ use std::time::{Duration, Instant};
 
 use phasegate_adapter::{Decoded, Problem, Refusal};
 use phasegate_core::{Code, Event, EventKind};
-use phasegate_runtime::ancestors::Process;
+use phasegate_runtime::clients::serving;
 use phasegate_runtime::deadline::{Deadline, broken};
+use phasegate_runtime::driver::frames;
+use phasegate_runtime::driver::frames::Framed;
 use phasegate_runtime::driver::{Driver, Loaded};
-use phasegate_runtime::first_look::{FirstLook, first_look};
-use phasegate_runtime::frames::{self, Framed};
-use phasegate_runtime::integrity::repairable;
-use phasegate_runtime::loaded::{LoadedProject, LoadedSession, SyncedRecord};
-use phasegate_runtime::other_projects;
+use phasegate_runtime::processes::ancestors::Process;
 use phasegate_runtime::project::Project;
+use phasegate_runtime::project::first_look::{FirstLook, first_look};
+use phasegate_runtime::project::other_projects;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_runtime::serving;
+use phasegate_runtime::sessions::integrity::repairable;
+use phasegate_runtime::sessions::loaded::{LoadedProject, LoadedSession, SyncedRecord};
 use phasegate_store::journal::{Finding, Journal, Rest};
 
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};

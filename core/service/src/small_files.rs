@@ -7,10 +7,10 @@ use std::sync::{Arc, Weak};
 use phasegate_adapter::Problem;
 use phasegate_core::Policy;
 
-use phasegate_runtime::loaded::LoadedSession;
 use phasegate_runtime::locations::Locations;
-use phasegate_runtime::policy_store::PolicyStore;
+use phasegate_runtime::policies::policy_store::PolicyStore;
 use phasegate_runtime::project::{Project, Remembered, kept_root, session_key, session_root_file};
+use phasegate_runtime::sessions::loaded::LoadedSession;
 use phasegate_store::journal::Journal;
 use phasegate_store::mark::Mark;
 

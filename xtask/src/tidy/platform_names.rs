@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn a_platform_outside_its_adapter_is_found() {
-        let bad = ("core/runtime/src/hook.rs", "\nlet x = \"CLAUDE_PROJECT_DIR\";\nlet api = 1;\nlet y = \"pi\";\n");
+        let bad =
+            ("core/runtime/src/driver/hook.rs", "\nlet x = \"CLAUDE_PROJECT_DIR\";\nlet api = 1;\nlet y = \"pi\";\n");
         let good = ("adapters/claude-code/src/lib.rs", "let x = \"claude\";\n");
         let test = ("cli/tests/init.rs", "let x = \"claude-code\";\n");
         let found = check(&tree(&[bad, good, test]));

@@ -7,7 +7,7 @@ use phasegate_core::events::event::By;
 use phasegate_core::evidence::fact::{Fact, FactKey, FactValue};
 use phasegate_core::policy::{Mode, Scope, Spent};
 use phasegate_core::state::Status;
-use phasegate_runtime::audit::history::Past;
+use phasegate_runtime::operate::audit::history::Past;
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use phasegate_core::values::canonical::Sorted;
 use phasegate_runtime::Project;
-use phasegate_runtime::audit::history::{Past, walk};
-use phasegate_runtime::audit::line::{Place, of};
-use phasegate_runtime::audit::transcript::Transcript;
+use phasegate_runtime::operate::audit::history::{Past, walk};
+use phasegate_runtime::operate::audit::line::{Place, of};
+use phasegate_runtime::operate::audit::transcript::Transcript;
 use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 

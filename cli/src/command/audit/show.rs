@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::audit::history::{Past, walk};
+use phasegate_runtime::operate::audit::history::{Past, walk};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Value, json};
 

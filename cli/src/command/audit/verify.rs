@@ -1,8 +1,8 @@
 //! `phasegate audit verify`: whether every journal of the project can be believed.
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::record_comparison::compare_records;
-use phasegate_runtime::verify::{Finding, Report, Seal, verify};
+use phasegate_runtime::operate::record_comparison::compare_records;
+use phasegate_runtime::operate::verify::{Finding, Report, Seal, verify};
 use serde_json::{Value, json};
 
 use crate::context::Context;

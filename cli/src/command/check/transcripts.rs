@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_core::Policy;
 use phasegate_runtime::locations::CONFIG_FOLDER;
-use phasegate_runtime::replay::{Options, Replay};
+use phasegate_runtime::operate::replay::{Options, Replay};
 use serde_json::{Value, json};
 
 use crate::output::Failure;

@@ -3,8 +3,8 @@
 use phasegate_core::events::event::By;
 use phasegate_core::{Code, Event, EventKind};
 use phasegate_runtime::Project;
-use phasegate_runtime::attribution::Sign;
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
+use phasegate_runtime::processes::attribution::Sign;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use phasegate_adapter::{Change, InstallScope};
 use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile};
 use phasegate_core::Code;
 use phasegate_core::policy::{Mode, Policy, Skill};
-use phasegate_runtime::policy_store::{strictest, strictest_of_skills};
+use phasegate_runtime::policies::policy_store::{strictest, strictest_of_skills};
 
 use super::rule_packs;
 use super::setting::{Setting, read};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::SHELLS;
 use phasegate_runtime::Locations;
-use phasegate_runtime::client_shell::{NAMES, script, settings_script};
+use phasegate_runtime::clients::client_shell::{NAMES, script, settings_script};
 
 use crate::shell_probe::shell_variables;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::{Adapter, Change, Finding, InstallScope, Level};
 use phasegate_config::demanded;
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::{Project, Runtime};
 
 use super::record::{self, Written, digest};

@@ -177,7 +177,7 @@ fn clear(setting: &Setting<'_>, record: &Record) -> Result<(), Failure> {
     }
     record::remove(setting);
     if setting.scope == InstallScope::Project {
-        phasegate_runtime::integrity::forget(&setting.project)?;
+        phasegate_runtime::sessions::integrity::forget(&setting.project)?;
     }
     Ok(())
 }

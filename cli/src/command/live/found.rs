@@ -2,7 +2,7 @@
 
 use phasegate_adapter::Problem;
 use phasegate_core::policy::{Policy, Skill};
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, Sessions, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;

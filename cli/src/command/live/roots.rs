@@ -3,7 +3,7 @@
 use phasegate_config::find_shipped;
 use phasegate_core::policy::Skill;
 use phasegate_core::state::{Run, Status};
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use phasegate_runtime::sessions::{SessionInfo, sessions};
 use phasegate_runtime::{Project, Runtime};
 use serde_json::Value;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use phasegate_mcp::http::{Access, Behind, Clients, Ends, Listen, MIN_TOKEN_CHARS, Tokens, over_http};
 use phasegate_mcp::options::Options;
 use phasegate_mcp::proxy::Spec;
-use phasegate_runtime::ancestors::Process;
-use phasegate_runtime::connections::process_behind;
+use phasegate_runtime::processes::ancestors::Process;
+use phasegate_runtime::processes::connections::process_behind;
 
 use super::setting::Setting;
 use crate::context::Context;

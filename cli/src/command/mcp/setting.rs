@@ -13,8 +13,8 @@ use phasegate_core::policy::{Policy, Skill};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
 use phasegate_mcp::relay::Ended;
-use phasegate_runtime::ancestors::own_ancestors;
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
+use phasegate_runtime::processes::ancestors::own_ancestors;
 use phasegate_service::ProjectGuard;
 
 use crate::args::ModeArg;

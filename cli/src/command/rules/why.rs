@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use owo_colors::OwoColorize as _;
 use phasegate_config::{Severity, compile};
 use phasegate_core::rules::rule_report::{RuleTold, RulesTold};
-use phasegate_runtime::replay::{Options, Replay};
+use phasegate_runtime::operate::replay::{Options, Replay};
 use serde_json::{Value, json};
 
 use crate::context::Context;

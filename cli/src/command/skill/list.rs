@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use owo_colors::OwoColorize as _;
 use phasegate_config::{shipped, shipped_policy};
 use phasegate_core::policy::Skill;
-use phasegate_runtime::policy_store::Current;
+use phasegate_runtime::policies::policy_store::Current;
 use serde_json::json;
 
 use crate::context::Context;

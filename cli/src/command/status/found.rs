@@ -8,11 +8,11 @@ use phasegate_adapter::Problem;
 use phasegate_core::policy::Mode;
 use phasegate_core::policy::access::{AccessMode, Granted};
 use phasegate_runtime::Project;
-use phasegate_runtime::accepted::Offer;
-use phasegate_runtime::alarm::Alarm;
-use phasegate_runtime::reload::Reload;
+use phasegate_runtime::clients::alarm::Alarm;
+use phasegate_runtime::policies::accepted_configs::Offer;
+use phasegate_runtime::policies::reload::Reload;
 use phasegate_runtime::sessions::SessionInfo;
-use phasegate_runtime::snapshot::Violation;
+use phasegate_runtime::sessions::snapshot::Violation;
 use serde_json::{Value, json};
 
 use super::budgets::Budgets;

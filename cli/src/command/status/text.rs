@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::reload::Reload;
-use phasegate_runtime::snapshot::{NotKept, Violation};
+use phasegate_runtime::policies::reload::Reload;
+use phasegate_runtime::sessions::snapshot::{NotKept, Violation};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 

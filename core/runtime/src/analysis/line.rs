@@ -1,5 +1,12 @@
 //! The line of a shell call, read into simple commands and judged.
 
+pub(in crate::analysis) mod folders;
+pub(in crate::analysis) mod made_words;
+pub(in crate::analysis) mod inner_lines;
+pub(in crate::analysis) mod unread_lines;
+pub(in crate::analysis) mod may_run;
+pub(in crate::analysis) mod obeyed;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
@@ -12,14 +19,16 @@ use phasegate_core::{Event, EventKind, Policy};
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, Trust, judge};
 use serde_json::Value;
 
-use super::arguments::makes_folders;
-use super::branch::current;
-use super::descendants::Line;
-use super::own_programs::Place;
-use super::tasks::{self, TaskText};
-use super::{beside, embedded, in_part, may_run, no_index, pushed, runs_in, tests};
-use crate::paths::{resolve, shown};
-use crate::policy_store::KeptSettings;
+use super::git::{embedded, no_index, pushed};
+use super::paths::in_part;
+use super::tests;
+use crate::analysis::git::branch::current;
+use crate::analysis::paths::arguments::makes_folders;
+use crate::analysis::paths::descendants::Line;
+use crate::analysis::tests::own_programs::Place;
+use crate::analysis::tests::tasks::{self, TaskText};
+use crate::policies::policy_store::KeptSettings;
+use crate::project::paths::{resolve, shown};
 
 /// The client's search for text.
 const GREP: &str = "Grep";
@@ -129,10 +138,10 @@ pub(crate) fn read_line(
         analysis.reads_held =
             judged.verdict == Verdict::Read && !judged.network && !judged.outside && !reads_machine(&judged);
         if shell.in_part {
-            let texts = judged.parts.iter().map(|part| beside::texts(part, &base, shell.home.as_deref()));
+            let texts = judged.parts.iter().map(|part| made_words::texts(part, &base, shell.home.as_deref()));
             analysis.commands.iter_mut().zip(texts).for_each(|(command, texts)| command.beside = texts);
         }
-        analysis.starts_in = runs_in::mark(&mut analysis.commands, &judged, root, &base);
+        analysis.starts_in = folders::mark(&mut analysis.commands, &judged, root, &base);
         if shell.in_part {
             pushed::mark(&mut analysis.commands, &base);
         }

@@ -1,5 +1,10 @@
 //! Which command of a line runs tests whose report can be believed (rules 3.3, tests).
 
+pub(in crate::analysis) mod cargo_config;
+pub(in crate::analysis) mod scripts;
+pub(in crate::analysis) mod own_programs;
+pub(in crate::analysis) mod tasks;
+
 use std::path::Path;
 
 use phasegate_core::calls::analysis::{PathUse, SimpleCommand, Status, Verdict, Word};
@@ -9,10 +14,9 @@ use phasegate_core::shell::test_report::{Runner, Through};
 use phasegate_core::shell::{runner, words};
 use phasegate_shell::{Judgement, Part};
 
-use super::own_programs::{self, Place};
-use super::runs_in::{folder, is_inside};
-use super::scripts::known_words;
-use super::tasks;
+use crate::analysis::line::folders::{folder, is_inside};
+use crate::analysis::tests::own_programs::Place;
+use crate::analysis::tests::scripts::known_words;
 
 /// Marks the command that runs tests in the project, if nothing else in the line can print. In a folder below the project's
 /// root it runs a part of the suite. `start` is where the line starts.

@@ -12,13 +12,13 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
 use super::Driver;
-use crate::alarm::{Alarm, JudgedCall, Past, ToldEnd, add};
-use crate::call_comparison::Comparison;
-use crate::client_records::{LOOK_BYTES, Looked, ReadRecord, end_of};
-use crate::guard_file;
+use crate::clients::alarm::{Alarm, JudgedCall, Past, ToldEnd, add};
+use crate::clients::call_comparison::Comparison;
+use crate::clients::client_records::{LOOK_BYTES, Looked, ReadRecord, end_of};
+use crate::clients::guard_file;
 use crate::project::session_key;
 use crate::sessions::is_strict;
-use crate::snapshot::{ProjectChange, SessionChange, SessionSnapshot};
+use crate::sessions::snapshot::{ProjectChange, SessionChange, SessionSnapshot};
 
 /// How many other sessions a start looks at, whose clients ended without a word.
 const MAX_OTHERS: usize = 4;

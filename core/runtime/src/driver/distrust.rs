@@ -8,8 +8,8 @@ use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
 
 use super::Driver;
-use crate::alarm::Alarm;
-use crate::snapshot::{SessionChange, SessionSnapshot};
+use crate::clients::alarm::Alarm;
+use crate::sessions::snapshot::{SessionChange, SessionSnapshot};
 
 impl Driver<'_> {
     /// Takes over what the session before had lost, where an event begins a session that goes on from one, or has it join the

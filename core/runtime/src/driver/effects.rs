@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
 use crate::analysis::added_code;
+use crate::clients::hook_installation::unguarded;
 use crate::effects::MAX_FILES;
 use crate::effects::copies::Copies;
 use crate::effects::directory_snapshot::{self, Watching};
@@ -24,11 +25,10 @@ use crate::effects::look::{Ground, Seen};
 use crate::effects::manifest::{Background, Manifest, mark_of};
 use crate::effects::stamp::Stamp;
 use crate::effects::{content, copies_file, manifest_file};
-use crate::hook_installation::unguarded;
-use crate::paths::display;
+use crate::operate::restore::Restored;
+use crate::project::paths::display;
 use crate::project::session_key;
-use crate::restore::Restored;
-use crate::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
+use crate::sessions::snapshot::{ProjectChange, SessionChange, Violation, WatchMark};
 
 /// The most files that a project keeps as changed although they might not be.
 const MAX_VIOLATIONS: usize = MAX_FILES;

@@ -7,7 +7,7 @@ use phasegate_core::{Code, Event, EventKind, Outcome};
 use serde_json::{Value, json};
 
 use super::Driver;
-use crate::policy_store::Current;
+use crate::policies::policy_store::Current;
 
 const RELOAD: &str = "A person types `/phasegate reload`, or runs `phasegate reload` in a terminal";
 

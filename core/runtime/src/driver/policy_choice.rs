@@ -11,19 +11,20 @@ use phasegate_core::policy::{Mode, Policy};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
-use crate::accepted::{ACCEPT_VARIABLE, Choice, Offer};
-use crate::alarm::{Alarm, Past};
-use crate::awake::may_be_strict;
-use crate::client_settings;
-use crate::failure_mode::{of_configs, of_mode};
-use crate::integrity;
-use crate::modules::takes_calls;
-use crate::policy_store::{Current, Ready, summary};
+use crate::clients::alarm::{Alarm, Past};
+use crate::clients::client_settings;
+use crate::clients::modules::takes_calls;
+use crate::driver::failure_mode::{of_configs, of_mode};
+use crate::policies::accepted_configs::{ACCEPT_VARIABLE, Choice, Offer};
+use crate::policies::policy_store::{Current, Ready, summary};
+use crate::policies::strength;
+use crate::policies::strength::{Strength, is_module};
 use crate::project::Remembered;
+use crate::project::texts::Texts;
+use crate::sessions::integrity;
 use crate::sessions::is_strict;
-use crate::snapshot::{ProjectChange, SessionChange};
-use crate::strength::{self, Strength, is_module};
-use crate::texts::Texts;
+use crate::sessions::live::may_be_strict;
+use crate::sessions::snapshot::{ProjectChange, SessionChange};
 
 impl Driver<'_> {
     /// A live session keeps its policy. A session that starts, or that a person reloads, gets the policy of the current

@@ -6,7 +6,7 @@ use phasegate_core::{Event, EventKind};
 
 use super::Driver;
 use crate::bounds;
-use crate::repository::folders_read;
+use crate::project::repository::folders_read;
 
 impl Driver<'_> {
     /// Takes a command for one that no person typed where the client may have made the prompt of it: a file that it takes

@@ -9,13 +9,13 @@ use phasegate_formats::journal::Entry;
 use serde_json::{Value, json};
 
 use super::{Driver, unrecorded};
-use crate::alarm::JudgedCall;
-use crate::audit;
-use crate::decide::Decided;
-use crate::loaded::{AuditLines, SyncedRecord};
+use crate::clients::alarm::JudgedCall;
+use crate::driver::decide::Decided;
+use crate::driver::redact::{digest_of, shorten_event, shortened};
+use crate::operate::audit;
 use crate::project::session_key;
-use crate::redact::{digest_of, shorten_event, shortened};
-use crate::snapshot::{Checkpoint, ProjectChange, SessionChange, SessionCheckpoint};
+use crate::sessions::loaded::{AuditLines, SyncedRecord};
+use crate::sessions::snapshot::{Checkpoint, ProjectChange, SessionChange, SessionCheckpoint};
 
 /// A session's checkpoint in the project's journal is renewed after so many of its records.
 const CHECKPOINT_RECORDS: u64 = 16;

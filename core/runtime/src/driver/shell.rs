@@ -14,13 +14,13 @@ use phasegate_core::{Code, Confined, Effect, Event, EventKind, Outcome, requires
 use serde_json::Value;
 
 use super::Driver;
-use crate::alarm::{Alarm, Past};
 use crate::analysis::on_path;
-use crate::ancestors::own_process;
 use crate::bounds;
-use crate::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
+use crate::clients::alarm::{Alarm, Past};
+use crate::clients::client_shell::{LineEnd, Mark, Meeting, Standing, Ticket, is_own};
+use crate::processes::ancestors::own_process;
 use crate::protected::protected_path::expanded;
-use crate::snapshot::{NotKept, SessionChange};
+use crate::sessions::snapshot::{NotKept, SessionChange};
 
 /// The level at which a held line sees everything in its place.
 const LAYERED: &str = "overlay";

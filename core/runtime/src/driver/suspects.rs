@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::Driver;
 use crate::effects::manifest::Background;
-use crate::snapshot::SessionSnapshot;
+use crate::sessions::snapshot::SessionSnapshot;
 
 /// The longest line, in characters, by which a call is named.
 const MAX_LINE: usize = 60;

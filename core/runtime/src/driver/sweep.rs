@@ -12,10 +12,10 @@ use serde_json::json;
 use super::Driver;
 use crate::deadline::Deadline;
 use crate::effects::files_of;
+use crate::operate::retention::set_aside;
 use crate::project::session_root_file;
-use crate::retention::set_aside;
 use crate::sessions::is_strict;
-use crate::snapshot::{ProjectChange, SessionSnapshot, Sweep};
+use crate::sessions::snapshot::{ProjectChange, SessionSnapshot, Sweep};
 
 /// How many old journals a start looks at.
 const AT_ONCE: usize = 8;

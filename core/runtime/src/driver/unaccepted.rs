@@ -8,9 +8,10 @@ use phasegate_core::calls::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
-use crate::client_settings::{self, REPOSITORY};
-use crate::client_texts::{Kind, Search};
-use crate::snapshot::SessionChange;
+use crate::clients::client_settings;
+use crate::clients::client_settings::REPOSITORY;
+use crate::clients::client_texts::{Kind, Search};
+use crate::sessions::snapshot::SessionChange;
 
 /// The name of the command by which a person speaks to the guard.
 const COMMAND: &str = "phasegate";

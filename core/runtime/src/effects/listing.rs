@@ -8,7 +8,7 @@ use phasegate_core::values::glob::Glob;
 use super::ignores::Ignores;
 use super::manifest::{Folder, Rule};
 use crate::locations::CONFIG_FOLDER;
-use crate::paths::display;
+use crate::project::paths::display;
 
 /// The name of a file of a skill.
 const SKILL_FILE: &str = "SKILL.md";

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use crate::paths::resolve;
+use crate::project::paths::resolve;
 
 /// The largest file whose content is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;

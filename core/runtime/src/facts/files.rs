@@ -16,7 +16,7 @@ use phasegate_store::digest::sha256_hex;
 use super::budget::Budget;
 use super::source::{FactSource, World};
 use super::tracked;
-use crate::paths::resolve;
+use crate::project::paths::resolve;
 
 /// The largest file, in bytes, that may say what is ignored.
 const MAX_IGNORE_BYTES: u64 = 1024 * 1024;

@@ -9,7 +9,7 @@ use phasegate_core::values::glob::{choices, path_fits};
 use super::budget::Budget;
 use super::content::{Content, content};
 use super::files::base;
-use crate::paths::resolve;
+use crate::project::paths::resolve;
 
 /// The most files that are read.
 const MAX_FILES: usize = 500;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use crate::repository::git_folder;
+use crate::project::repository::git_folder;
 
 /// The largest index that is read, in bytes: about 200,000 files.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;

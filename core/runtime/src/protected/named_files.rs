@@ -9,9 +9,9 @@ use rustix::fs::{Access, access};
 use serde_json::Value;
 
 use crate::bounds;
+use crate::clients::platforms::PlatformPlaces;
+use crate::clients::servers::LISTS;
 use crate::locations::Locations;
-use crate::platforms::PlatformPlaces;
-use crate::servers::LISTS;
 
 /// Keys whose texts say what is started.
 const KEYS: [&str; 6] =

@@ -12,10 +12,10 @@ use super::protected_path::{ProtectedPath, Reach, entries_in, expanded, reach_of
 use super::snapshot::DirectorySnapshot;
 use super::start_files;
 use crate::bounds;
+use crate::clients::platforms::PlatformPlaces;
 use crate::locations::{CONFIG_FOLDER, Locations};
-use crate::paths::{Links, Looks, folders};
-use crate::platforms::PlatformPlaces;
 use crate::project::Project;
+use crate::project::paths::{Links, Looks, folders};
 
 /// The most projects whose places is kept.
 const MAX_KEPT_PROJECTS: usize = 4;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use phasegate_core::{Code, Event, Outcome};
-use phasegate_runtime::retention::{Report, Why, retention};
-use phasegate_runtime::snapshot::SessionSnapshot;
-use phasegate_runtime::verify::verify;
+use phasegate_runtime::operate::retention::{Report, Why, retention};
+use phasegate_runtime::operate::verify::verify;
+use phasegate_runtime::sessions::snapshot::SessionSnapshot;
 use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::Journal;

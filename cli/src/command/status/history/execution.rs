@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use phasegate_core::policy::{Phase, Scope, Skill};
 use phasegate_core::state::{Run, Status};
 use phasegate_core::{FactKey, Facts, Policy, Record, files_made};
-use phasegate_runtime::audit::history::walk;
-use phasegate_runtime::audit::project_moves::{Move, project_moves};
 use phasegate_runtime::facts::{World, gather};
+use phasegate_runtime::operate::audit::history::walk;
+use phasegate_runtime::operate::audit::project_moves::{Move, project_moves};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::{Map, Value, json};
 

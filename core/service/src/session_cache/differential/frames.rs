@@ -13,7 +13,7 @@ use super::*;
 use crate::batch::BatchProcessor as _;
 use crate::dispatcher::Dispatcher;
 use crate::project_router::ProjectRouter;
-use phasegate_runtime::frames::{FrameOutcomes, Framed};
+use phasegate_runtime::driver::frames::{FrameOutcomes, Framed};
 
 /// The variable in which a frame bears its session.
 const SESSION: &str = "PHASEGATE_TEST_FRAME_SESSION";
@@ -274,7 +274,7 @@ fn a_frame_that_is_answered_late_is_decided_all_the_same() {
         std::thread::yield_now();
     }
     assert_eq!(
-        phasegate_store::journal::read_last::<phasegate_runtime::snapshot::SessionSnapshot>(
+        phasegate_store::journal::read_last::<phasegate_runtime::sessions::snapshot::SessionSnapshot>(
             &phasegate_store::file_store::FileStore,
             &world.project.session_journal(&id(0))
         )
