@@ -22,7 +22,7 @@ use clap::{CommandFactory as _, Parser as _};
 use phasegate_core::commands::slash_command;
 
 use crate::cli::Cli;
-use crate::command::hook;
+use crate::command::clients::hook;
 use crate::context::Context;
 use crate::output::{Failure, Output};
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use phasegate_adapter::{Adapter, Guard};
-use phasegate_mcp::link::{Wire, link};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::relay::{Upstream, relay};
+use phasegate_mcp::wire::link::{Wire, link};
 use phasegate_mcp::{Kind, Mcp, Message};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -173,7 +173,7 @@ impl Line {
         Self { client, server, ended }
     }
 
-    async fn send(&self, from: From, message: phasegate_mcp::link::Arrived) -> Result<(), String> {
+    async fn send(&self, from: From, message: phasegate_mcp::wire::link::Arrived) -> Result<(), String> {
         let to = match from {
             From::Client => &self.client.to,
             From::Server => &self.server.to,

@@ -4,7 +4,8 @@
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use phasegate_config::{Kind, Level, SourceFile, compile, shipped};
+use phasegate_config::{Kind, Level, SourceFile, compile};
+use phasegate_config::files::shipped;
 use phasegate_core::{Event, FactValue, Facts, Policy, State, step};
 
 /// What the shipped skills do not have: files, edges, rollback edges, a project scope, both values of `leave`.

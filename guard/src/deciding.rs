@@ -10,10 +10,10 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, DetailedTask, 
 
 use crate::gate::Shared;
 use crate::sync::lock;
-use phasegate_mcp::call::Call;
 use phasegate_mcp::denial::{self, Denied, Form};
 use phasegate_mcp::events::{self, Named};
 use phasegate_mcp::outcome;
+use phasegate_mcp::relay::tool_call::Call;
 
 /// How a call is answered.
 pub(super) enum Fate {

@@ -19,7 +19,7 @@ use rmcp::{RoleServer, ServerHandler};
 
 use crate::guarded::{Guarded, passed};
 use crate::sync::lock;
-use phasegate_mcp::{call, own};
+use phasegate_mcp::relay::{own, tool_call};
 
 type Context = RequestContext<RoleServer>;
 type Notice = NotificationContext<RoleServer>;
@@ -84,7 +84,7 @@ impl<H: ServerHandler> ServerHandler for Guarded<H> {
 
     /// A method that a less exact reader takes for a tool call is not passed on: it would not be decided.
     async fn on_custom_request(&self, request: CustomRequest, context: Context) -> Answer<CustomResult> {
-        if call::passes_for_a_call(&request.method) {
+        if tool_call::passes_for_a_call(&request.method) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
         }
         self.inner.on_custom_request(request, context).await

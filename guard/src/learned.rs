@@ -3,7 +3,7 @@
 use phasegate_core::calls::tool::Labels;
 use rmcp::model::Tool;
 
-use phasegate_mcp::call;
+use phasegate_mcp::relay::tool_call;
 
 /// What the server says of a tool.
 #[derive(Clone, Default)]
@@ -17,6 +17,6 @@ pub(super) struct Learned {
 impl Learned {
     pub(super) fn of(tool: &Tool) -> Self {
         let described = serde_json::to_value(tool).unwrap_or_default();
-        Self { labels: call::labels(&described), declared: tool.output_schema.is_some() }
+        Self { labels: tool_call::labels(&described), declared: tool.output_schema.is_some() }
     }
 }

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use crate::deciding::{answer, moved, parsed};
 use crate::gate::{Gate, Shared};
 use crate::sync::lock;
-use phasegate_mcp::call::Call;
 use phasegate_mcp::denial::{self, Form};
-use phasegate_mcp::own::{self, HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use phasegate_mcp::relay::own;
+use phasegate_mcp::relay::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use phasegate_mcp::relay::tool_call::Call;
 
 /// The tool that begins a skill.
 pub(super) const ACTIVATE: &str = "activate_skill";

@@ -1,12 +1,12 @@
 //! Adapters: one platform each, and the registry that they are found in.
 
 use crate::capability::Capabilities;
-use crate::client_record::ClientRecord;
-use crate::client_shell::ClientShell;
+use crate::client::client_record::ClientRecord;
+use crate::client::client_shell::ClientShell;
+use crate::client::examine::Diagnostics;
+use crate::client::install::Installer;
+use crate::client::session_lines::SessionLines;
 use crate::codec::Codec;
-use crate::examine::Diagnostics;
-use crate::install::Installer;
-use crate::session_lines::SessionLines;
 
 /// One platform.
 pub trait Adapter: Send + Sync {

@@ -18,17 +18,10 @@ pub mod reply;
 pub mod session;
 pub mod verdict;
 pub mod codec;
-pub mod client_record;
-pub mod session_lines;
-pub mod client_shell;
 pub mod playback;
 pub mod refusal;
 pub mod capability;
-pub mod install;
-pub mod settings_shell;
-pub mod examine;
-pub mod program;
-pub mod permission;
+pub mod client;
 pub mod table;
 pub mod adapter;
 pub mod guard;
@@ -38,24 +31,24 @@ pub mod guarded;
 
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
-pub use client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
-pub use client_shell::{ClientShell, ShellText};
-pub use codec::{Codec, Decoded, NoFrames};
-pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
-pub use frame::{Frame, Message, Received};
-pub use guard::{Guard, Standing, current_session, process_of};
-pub use install::{
+pub use client::client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
+pub use client::client_shell::{ClientShell, ShellText};
+pub use client::examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
+pub use client::install::{
     CHAINED_SHELL, Change, GIVEN_SHELL, InstallRequest, InstallScope, Installer, PROGRAM, Parts, Places, SHELL_NAMES,
     SHELLS, below_home,
 };
-pub use permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
+pub use client::permission::{FilePattern, PatternRoot, Permission, PermissionEffect, Selection};
+pub use client::program::ClientProgram;
+pub use client::session_lines::{SessionLine, SessionLines};
+pub use client::settings_shell::SettingsShell;
+pub use codec::{Codec, Decoded, NoFrames};
+pub use frame::{Frame, Message, Received};
+pub use guard::{Guard, Standing, current_session, process_of};
 pub use playback::Playback;
 pub use problem::Problem;
-pub use program::ClientProgram;
 pub use refusal::{FailureMode, Refusal};
 pub use reply::{Output, Reply};
 pub use session::{Memory, SessionView};
-pub use session_lines::{SessionLine, SessionLines};
-pub use settings_shell::SettingsShell;
 pub use table::{LimitRow, PlaceTable, Table, ToolRow};
 pub use verdict::Verdict;

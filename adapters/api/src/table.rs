@@ -3,9 +3,9 @@
 use phasegate_core::calls::analysis::Access;
 
 use crate::capability::Capabilities;
-use crate::examine::Limit;
-use crate::install::Places;
-use crate::program::ClientProgram;
+use crate::client::examine::Limit;
+use crate::client::install::Places;
+use crate::client::program::ClientProgram;
 
 /// A platform as data: where it keeps things, what it calls its tools, and which ways to lose the guard stay open.
 #[derive(Debug)]
@@ -89,19 +89,19 @@ pub struct LimitRow {
 }
 
 impl Table {
-    /// The versions, for [`crate::examine::Diagnostics::versions`].
+    /// The versions, for [`crate::client::examine::Diagnostics::versions`].
     #[must_use]
     pub fn versions(&self) -> Vec<String> {
         owned(self.versions)
     }
 
-    /// The program that prints the version, for [`crate::examine::Diagnostics::version_command`].
+    /// The program that prints the version, for [`crate::client::examine::Diagnostics::version_command`].
     #[must_use]
     pub fn version_command(&self) -> Option<Vec<String>> {
         (!self.version_command.is_empty()).then(|| owned(self.version_command))
     }
 
-    /// The places, for [`crate::install::Installer::places`].
+    /// The places, for [`crate::client::install::Installer::places`].
     #[must_use]
     pub fn places(&self) -> Places {
         let PlaceTable {
@@ -138,7 +138,7 @@ impl Table {
         }
     }
 
-    /// The limits, for [`crate::examine::Diagnostics::limits`].
+    /// The limits, for [`crate::client::examine::Diagnostics::limits`].
     #[must_use]
     pub fn limits(&self) -> Vec<Limit> {
         let limit =

@@ -11,13 +11,13 @@ use phasegate_adapter::{
 use phasegate_core::policy::Mode;
 use serde_json::Value;
 
-use crate::dialect::Skills;
-use crate::entry::{Form, entry};
-use crate::host::{Host, RecordForm};
+use crate::hosts::dialect::Skills;
+use crate::hosts::host::{Host, RecordForm};
+use crate::messages::{decode, encode, wire};
+use crate::records::{rollout, transcript};
+use crate::settings::entry::{Form, entry};
+use crate::settings::{examine, hook_installation, install, managed, mods, permissions, trust};
 use crate::shell::Shell;
-use crate::{
-    decode, encode, examine, hook_installation, install, managed, mods, permissions, rollout, transcript, trust, wire,
-};
 
 /// The adapter of one host.
 #[derive(Clone, Copy, Debug)]

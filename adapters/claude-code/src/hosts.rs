@@ -1,6 +1,10 @@
 //! The hosts of the family. A new one is its table in `hosts/`, and its two lines here. A host that only starts
 //! the hooks of another one is a row of `hosts/others.rs`.
 
+pub(crate) mod host;
+pub(crate) mod dialect;
+pub(crate) mod recognition;
+pub(crate) mod other;
 pub(crate) mod vs_code;
 pub(crate) mod copilot_cli;
 pub(crate) mod others;

@@ -4,39 +4,15 @@
 //! the rest. The tables name the versions that were recorded; what the client does with each reply was tried with the real
 //! client, and `encode.rs` says so where a choice depends on it.
 
-mod dialect;
-mod other;
-mod host;
-mod recognition;
-mod escapes;
 mod hook;
-mod wire;
-mod notice;
-mod outcome;
-mod tools;
-mod read_skill;
-mod transcript;
-mod session_lines;
-mod rollout;
-mod rollout_lines;
-mod decode;
-mod encode;
-mod settings;
-mod entry;
-mod odd_hooks;
-mod trust;
-mod slash_command;
+mod messages;
 mod shell;
-mod shell_setting;
-mod install;
-mod hook_installation;
-mod examine;
-mod permissions;
-mod mods;
-mod managed;
-mod hooks;
+mod slash_command;
 mod hosts;
+mod settings;
+mod records;
+mod hooks;
 
-pub use entry::Form;
 pub use hooks::Hooks;
 pub use hosts::{CLAUDE_CODE, CODEX};
+pub use settings::entry::Form;

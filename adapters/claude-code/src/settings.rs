@@ -1,5 +1,16 @@
 //! Settings files: how the client reads them, and the hooks in them.
 
+pub(crate) mod entry;
+pub(crate) mod odd_hooks;
+pub(crate) mod trust;
+pub(crate) mod hook_installation;
+pub(crate) mod shell_setting;
+pub(crate) mod install;
+pub(crate) mod mods;
+pub(crate) mod managed;
+pub(crate) mod examine;
+pub(crate) mod permissions;
+
 use std::path::Path;
 
 use jsonc_parser::ParseOptions;

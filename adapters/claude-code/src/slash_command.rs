@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use phasegate_adapter::{Change, InstallRequest, InstallScope};
 
-use crate::host::Host;
+use crate::hosts::host::Host;
 
 /// What it says. The hook carries the command out; this is what the agent reads with the hook's answer.
 const TEXT: &str = "---\n\

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::call::server_name;
 use crate::install::entry::HTTP;
 use crate::proxy::{Origin, Spec};
-use crate::stdio::Command;
+use crate::relay::tool_call::server_name;
+use crate::wire::stdio::Command;
 
 /// The file. What clients keep in it besides is theirs.
 #[derive(Deserialize)]

@@ -9,7 +9,7 @@ use phasegate_core::Decision;
 use phasegate_core::values::canonical::Sorted;
 use serde_json::{Value, json};
 
-use crate::object::{Object, replaced};
+use crate::message::object::{Object, replaced};
 
 /// The key in `_meta` under which the object stands where `structuredContent` is not free for it.
 pub const META: &str = "dev.phasegate/denial";

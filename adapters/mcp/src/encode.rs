@@ -4,8 +4,8 @@ use phasegate_core::values::canonical::Sorted;
 use phasegate_core::{Code, Decision};
 use serde_json::{Value, json};
 
-use crate::id::Id;
 use crate::message::Malformed;
+use crate::message::id::Id;
 
 /// What is said of a call that goes on although something is wrong with it. No agent hears it: a client that only lists
 /// and calls has no place for it.

@@ -5,7 +5,7 @@ use phasegate_core::calls::analysis::CallAnalysis;
 use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
-use crate::object::{Object, is_alike};
+use crate::message::object::{Object, is_alike};
 use crate::strict;
 
 /// A call with what the message itself does not say.

@@ -4,26 +4,19 @@
 //! request; one relay serves it. Without (2026-07-28) each request stands for itself; one relay serves the requests of a
 //! handle, or those of a principal that name none.
 
-mod versions;
-mod refusal;
-mod accept;
+mod protocol;
 mod access;
 mod principal;
 mod client;
-mod revision;
-mod parameters;
 mod handle;
 mod id_rewriting;
 mod replay_buffer;
 mod endpoint;
-mod reply;
-mod pages;
 mod remote;
 mod upstream;
 mod sessions;
 mod settings;
 mod handshake;
-mod lists;
 mod stateless;
 mod server;
 mod program;

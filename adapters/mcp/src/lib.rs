@@ -2,14 +2,11 @@
 //!
 //! Without a feature this crate is the adapter alone, which is pure. `proxy` adds the relay and stdio.
 
-pub mod id;
-pub mod object;
+pub mod wire;
 pub use phasegate_adapter::strict;
 pub mod message;
-pub mod call;
 pub mod outcome;
 pub mod events;
-pub mod own;
 pub mod denial;
 #[cfg(feature = "proxy")]
 pub mod encode;
@@ -19,17 +16,9 @@ mod limits;
 #[cfg(feature = "proxy")]
 mod sync;
 #[cfg(feature = "proxy")]
-pub mod link;
-#[cfg(feature = "proxy")]
 pub mod options;
 #[cfg(feature = "proxy")]
 pub mod relay;
-#[cfg(feature = "proxy")]
-mod batches;
-#[cfg(feature = "proxy")]
-mod lines;
-#[cfg(feature = "proxy")]
-pub mod stdio;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 #[cfg(feature = "proxy")]
@@ -44,7 +33,7 @@ use phasegate_adapter::{
     InstallRequest, Installer, Limit, NoFrames, Parts, Places, Problem, Registered,
 };
 
-pub use id::Id;
+pub use message::id::Id;
 pub use message::{Kind, Malformed, Message};
 
 /// The MCP adapter.

@@ -2,13 +2,18 @@
 //!
 //! What passes through is forwarded as the same bytes. Only the envelope is read; parameters and results stay text.
 
+pub mod id;
+pub mod object;
+#[cfg(feature = "proxy")]
+pub(crate) mod batches;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 
-use crate::id::Id;
-use crate::object::{Object, span};
+use crate::message::id::Id;
+use crate::message::object::{Object, span};
 
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +113,7 @@ impl Message {
             Malformed::new(fault, None, text)
         })?;
         let doubtful = object.doubtful(&KEYS).map(ToOwned::to_owned);
-        let sure = |key: &str| doubtful.as_deref().is_none_or(|name| !crate::object::is_alike(name, key));
+        let sure = |key: &str| doubtful.as_deref().is_none_or(|name| !object::is_alike(name, key));
         let id = object.get("id").filter(|_| sure("id")).and_then(|json| Id::read(json.as_bytes()));
         let malformed = |text: String| Malformed::new(Fault::NoMessage, id.clone(), text);
         if let Some(name) = doubtful {

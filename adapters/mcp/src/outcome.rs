@@ -7,8 +7,8 @@ use phasegate_core::calls::reported_numbers::Reported;
 use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
 
 /// How a call ended, as far as one answer tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,11 @@ use std::time::Duration;
 use phasegate_adapter::Guard;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::link::{Link, link};
 use crate::options::{Options, Session};
 use crate::relay::{Ended, Upstream, relay};
-use crate::stdio::{self, Child, Command};
+use crate::wire::link::{Link, link};
+use crate::wire::stdio;
+use crate::wire::stdio::{Child, Command};
 
 /// A server, as the user describes it.
 #[derive(Clone, Debug)]

@@ -4,6 +4,8 @@
 //! Two directions run in parallel, so that neither waits for the other to be read. In each, messages leave in the order
 //! in which they came: while one is being decided, later ones are submitted to the guard and wait.
 
+pub mod tool_call;
+pub mod own;
 mod listed_tools;
 mod server;
 mod pending;
@@ -27,9 +29,9 @@ use futures_util::stream::FuturesUnordered;
 use phasegate_adapter::Guard;
 use tokio::sync::mpsc::Receiver;
 
-use crate::link::{Arrived, Link};
 use crate::options::{Options, Session};
-use crate::stdio;
+use crate::wire::link::{Arrived, Link};
+use crate::wire::stdio;
 use server::Server;
 use shared::Shared;
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use phasegate_config::{Kind, Level, SourceFile, compile, instance};
+use phasegate_config::instance;
+use phasegate_config::{Kind, Level, SourceFile, compile};
 use phasegate_core::events::event::By;
 use phasegate_core::{Event, EventKind, FactKey, FactValue, Facts, Policy, State, step};
 use serde_json::{Value, json};

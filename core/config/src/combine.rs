@@ -7,7 +7,7 @@ use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, OnViolation, Skill, Unlisted};
 
 use crate::input::Kind;
-use crate::report::Finding;
+use crate::read::report::Finding;
 use crate::skills::Found;
 use crate::version;
 

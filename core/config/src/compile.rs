@@ -8,20 +8,23 @@ use phasegate_core::Code;
 use phasegate_core::policy::{Approve, Mode, Policy, Skill};
 
 use crate::build::builder::child;
-use crate::children::{self, Named};
 use crate::combine::{self, Everywhere};
 use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
-use crate::groups::Groups;
+use crate::files::shipped::{Shipped, find_shipped, shipped};
+use crate::files::texts::Texts;
 use crate::input::{Kind, Known, Level, SourceFile};
-use crate::node::{Node, Span};
-use crate::report::Finding;
-use crate::shipped::{Shipped, find_shipped, shipped};
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
+use crate::settings::groups::Groups;
+use crate::settings::{budgets, mcp, safety, settings_check};
 use crate::skills::Beside;
+use crate::skills::children;
+use crate::skills::children::Named;
+use crate::skills::unentered;
 use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
-use crate::suggestion::{did_you_mean, listed};
-use crate::texts::Texts;
-use crate::{budgets, mcp, rules, safety, settings_check, skills, unentered, version};
+use crate::{rules, skills, version};
 
 /// Compiles all configs of a project.
 ///

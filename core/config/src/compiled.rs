@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phasegate_core::policy::{Confine, Mode, Policy};
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::groups::Groups;
-use crate::mcp::Mcp;
+use crate::settings::groups::Groups;
+use crate::settings::mcp::Mcp;
 
 /// What a set of configs means.
 #[derive(Clone, Debug, Default, PartialEq)]

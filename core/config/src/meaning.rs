@@ -23,7 +23,7 @@ pub(crate) use names::check_settings;
 
 use crate::build::builder::Built;
 use crate::input::Known;
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// Looks for rules that contradict each other, names that nothing has, and phases that are never reached or never done.
 pub(crate) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {

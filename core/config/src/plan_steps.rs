@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use crate::build::builder::Builder;
 use crate::build::matcher;
 use crate::diagnostic::Severity;
-use crate::groups::Groups;
 use crate::read::read;
+use crate::read::suggestion::{did_you_mean, listed, slip};
+use crate::read::text::Text;
+use crate::settings::groups::Groups;
 use crate::source::{ArgSource, CommandSource, MatcherObject, MatcherSource};
-use crate::suggestion::{did_you_mean, listed, slip};
-use crate::text::Text;
 
 /// The keys of a step that say nothing of its call.
 const OWN_KEYS: [&str; 3] = ["id", "text", "after"];

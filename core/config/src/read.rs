@@ -1,14 +1,21 @@
 //! YAML and JSON to a tree of nodes. JSON is read by the same parser: it is YAML.
 
+pub(crate) mod node;
+pub(crate) mod text;
+pub(crate) mod scalar;
+pub(crate) mod report;
+pub(crate) mod front_matter;
+pub(crate) mod suggestion;
+pub(crate) mod typo;
+
 use std::collections::BTreeMap;
 
 use phasegate_core::Code;
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
-use crate::node::{Content, Entry, Node, Span};
-use crate::report::Finding;
-use crate::scalar;
-use crate::text::Text;
+use crate::read::node::{Content, Entry, Node, Span};
+use crate::read::report::Finding;
+use crate::read::text::Text;
 
 /// How deep a document may nest.
 const DEPTH: usize = 64;

@@ -26,14 +26,14 @@ use self::spans::span;
 #[cfg(not(feature = "rules"))]
 use self::unread as text;
 use crate::build::builder::child;
-use crate::groups::Groups;
+use crate::files::packs::{Pack, packs};
 use crate::input::{Kind, Known, Level, SourceFile};
-use crate::node::{Node, Span};
-use crate::packs::{Pack, packs};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
+use crate::settings::groups::Groups;
 use crate::skills;
 use crate::source::SettingsSource;
-use crate::suggestion::{did_you_mean, listed};
 
 /// The folder of rules, below a config folder.
 pub const RULES_FOLDER: &str = "rules";

@@ -1,5 +1,11 @@
 //! Skill texts to skills.
 
+pub(crate) mod instance;
+pub(crate) mod agent;
+pub(crate) mod children;
+pub(crate) mod unentered;
+pub(crate) mod demanded;
+
 use phasegate_core::Code;
 use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{LeaveSkill, Mode, Skill, Unlisted};
@@ -7,15 +13,16 @@ use serde_json::Value;
 
 use crate::build::builder::{Builder, Built, RunName, child};
 use crate::build::{matcher, skill};
-use crate::groups::Groups;
+use crate::files::texts::Texts;
 use crate::input::{Kind, Known, Level, SourceFile};
-use crate::node::{Entry, Node, Span};
-use crate::report::Finding;
+use crate::read::front_matter;
+use crate::read::node::{Entry, Node, Span};
+use crate::read::report::Finding;
+use crate::read::text::Text;
+use crate::settings::groups::Groups;
 use crate::source::{Form, SettingsSource, SkillSource, UnlistedRuleSource};
-use crate::text::Text;
-use crate::texts::Texts;
 use crate::validate::validate;
-use crate::{agent, front_matter, meaning, read};
+use crate::{meaning, read};
 
 /// A skill as one file has it.
 pub(crate) struct Found {
@@ -89,7 +96,7 @@ pub(crate) fn read_skill(
 /// A file of a skill that says nothing, as a command leaves it that failed to write it.
 fn empty(path: &str) -> Finding {
     let name = path.rsplit(['/', '\\']).next().and_then(|file| file.rsplit_once('.')).map_or("", |(stem, _)| stem);
-    let way = match crate::shipped::find_shipped(name) {
+    let way = match crate::files::shipped::find_shipped(name) {
         Some(_) => format!("remove it, or fill it: `phasegate skill show {name} > {path}`"),
         None => format!("remove it, and write another: `phasegate skill new {name}`"),
     };

@@ -4,8 +4,8 @@ mod wording;
 
 use phasegate_schemas::{Kind, Problem, ProblemKind};
 
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
 
 /// How often the tree is looked at again after something was taken out.
 const ROUNDS: usize = 16;
@@ -60,6 +60,6 @@ fn follows_from_a_typo(problem: &Problem, all: &[Problem]) -> bool {
     all.iter().any(|other| {
         other.pointer == problem.pointer
             && matches!(&other.kind, ProblemKind::UnknownKey { key, known }
-                if crate::suggestion::closest(key, known.iter().map(String::as_str)) == Some(missing.as_str()))
+                if crate::read::suggestion::closest(key, known.iter().map(String::as_str)) == Some(missing.as_str()))
     })
 }

@@ -5,15 +5,9 @@
 //! namespaces, and `inside` becomes the command. At the level of protection, `protect` makes the caller itself the command.
 
 mod stages;
-mod descriptors;
-mod namespaces;
-mod capabilities;
-mod loopback;
+mod limits;
 mod signals;
 mod terminal;
-mod seccomp;
-mod ruleset;
-mod mounts;
 pub(crate) mod work;
 mod layers;
 mod sockets;

@@ -23,8 +23,8 @@ use serde_json::Value;
 use crate::project::paths::{resolve, shown};
 use crate::protected::Protected;
 
-pub(crate) use own::client_files::on_path;
 pub(crate) use line::{Shell, read_line};
+pub(crate) use own::client_files::on_path;
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
 pub(crate) fn open(event: &mut Event) {

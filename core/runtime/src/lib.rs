@@ -22,7 +22,8 @@ pub mod runtime;
 pub mod driver;
 pub mod operate;
 
-pub use phasegate_store::{digest, files};
+pub use phasegate_store::digest;
+pub use phasegate_store::disk::files;
 
 pub use locations::Locations;
 pub use project::Project;

@@ -26,9 +26,9 @@ use crate::clients::alarm::is_zero;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::project::discover::guards_itself;
 use phasegate_store::digest::sha256_hex;
+use phasegate_store::disk::ownership;
+use phasegate_store::disk::ownership::read_own;
 use phasegate_store::error::{StoreError, StoreErrorKind};
-use phasegate_store::ownership;
-use phasegate_store::ownership::read_own;
 use phasegate_store::store::Store;
 
 /// How many digits of a digest name a project or a session.

@@ -18,10 +18,10 @@ use phasegate_core::State;
 use phasegate_core::policy::Mode;
 use phasegate_core::state::pins::Pins;
 use phasegate_core::state::{OpenCall, Status};
-use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::fingerprint;
 use phasegate_store::file_store::FileStore;
-use phasegate_store::fingerprint;
 use phasegate_store::journal::{Last, read_last};
 
 use crate::processes::ancestors::Process;

@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use crate::bridge_lines::AnswerFile;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::ownership::open_own;
+use phasegate_store::disk::ownership::open_own;
 
 /// The file, open to be added to.
 #[derive(Debug)]

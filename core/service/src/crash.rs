@@ -25,7 +25,7 @@ use phasegate_runtime::locations::Locations;
 use phasegate_runtime::operate::verify::verify;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_store::faulty::{Change, sealed_at, watched};
+use phasegate_store::disk::faulty::{Change, sealed_at, watched};
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read]\n    \
                      forbidden: [Edit]\n    done_when: { ok: Read }\n  ask:\n    allowed: [Grep]\n    forbidden: \

@@ -14,9 +14,9 @@ use phasegate_core::{Code, Event};
 use crate::batch::{BatchProcessor, Input, PendingSync, Request};
 use crate::oneshot::{Oneshot, Receiver, Sender};
 use phasegate_runtime::deadline::Deadline;
-use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::open_own;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::ownership::open_own;
 
 /// The most events of one batch.
 const MAX_BATCH_EVENTS: usize = 256;

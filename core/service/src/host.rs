@@ -12,9 +12,9 @@ use phasegate_runtime::processes::ancestors::{Process, own_ancestors};
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
 use phasegate_runtime::sessions::snapshot::{Checkpoint, ProjectSnapshot, SessionSnapshot};
+use phasegate_store::disk::mark::Mark;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::journal::read_last;
-use phasegate_store::mark::Mark;
 
 /// What is known of the sessions of a project and of the processes above this one.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! What the guard of this process wrote to the project's journal.
 
-use phasegate_store::mark::Mark;
+use phasegate_store::disk::mark::Mark;
 
 /// What this process itself wrote to the project's journal: that names no host.
 #[derive(Clone, Copy, Debug, Default)]

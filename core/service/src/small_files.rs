@@ -11,8 +11,8 @@ use phasegate_runtime::locations::Locations;
 use phasegate_runtime::policies::policy_store::PolicyStore;
 use phasegate_runtime::project::{Project, Remembered, kept_root, session_key, session_root_file};
 use phasegate_runtime::sessions::loaded::LoadedSession;
+use phasegate_store::disk::mark::Mark;
 use phasegate_store::journal::Journal;
-use phasegate_store::mark::Mark;
 
 /// What a file said, and how it was then; `None`: it was not there.
 type Seen<T> = (Option<Mark>, T);

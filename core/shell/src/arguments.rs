@@ -2,7 +2,7 @@
 
 use phasegate_core::calls::analysis::Verdict;
 
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::{Finding, does};
 use crate::table::{Rule, Style};
 use crate::tree::Span;

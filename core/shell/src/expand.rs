@@ -1,8 +1,10 @@
 //! Words to fields: braces, tildes, values and splitting.
 
+pub(crate) mod field;
+pub(crate) mod sources;
 mod brace;
 
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
 use crate::scope::Scope;
 use crate::tree::{Operation, Parameter, Piece, Word};
 

@@ -1,5 +1,6 @@
 //! The walk over a line's tree: what each command does, and what that makes of the line.
 
+pub(crate) mod guard;
 mod sites;
 mod arithmetic;
 mod assign;
@@ -20,7 +21,6 @@ mod wrap;
 use phasegate_core::calls::analysis::Verdict;
 
 use crate::finding::Finding;
-use crate::guard;
 use crate::judgement::{Judgement, Problem, Trust};
 use crate::parse;
 use crate::table::Table;

@@ -4,12 +4,9 @@
 
 mod syntax;
 mod judgement;
-mod guard;
 mod tree;
 mod parse;
-mod field;
 mod script;
-mod sources;
 mod scope;
 mod expand;
 mod table;
@@ -23,7 +20,7 @@ mod walk;
 mod check;
 mod judge;
 
-pub use guard::{MAX_LINE_BYTES, is_refused};
+pub use judge::guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
 pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};

@@ -12,7 +12,7 @@ mod word;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::guard::{MAX_NESTING, offset, problem};
+use crate::judge::guard::{MAX_NESTING, offset, problem};
 use crate::judgement::Problem;
 use crate::tree::{List, Span, Word};
 

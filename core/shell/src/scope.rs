@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::field::Bit;
+use crate::expand::field::Bit;
 use crate::judgement::Trust;
 use crate::script;
 use crate::syntax::is_one_word;

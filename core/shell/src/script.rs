@@ -3,8 +3,8 @@
 //! In the text, a sign stands for each hole and says what is known of it. A reader takes it for what its language has in
 //! that place; the shell's takes it for a parameter of that name, in quotes of any kind.
 
-use crate::field::{Bit, Field};
-use crate::guard::{FIRST_SIGN, is_sign};
+use crate::expand::field::{Bit, Field};
+use crate::judge::guard::{FIRST_SIGN, is_sign};
 use crate::tree::Span;
 
 /// What a hole can be, by the number of its sign.

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use phasegate_core::calls::analysis::{Access, Registered, SimpleCommand, Status, Verdict, Word};
 
 use crate::arguments::Given;
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
+use crate::expand::sources::Sources;
 use crate::finding::Finding;
 use crate::judgement::{Judgement, Part, Pattern, Problem, Touch, Trust, engine_command};
 use crate::parse::Dialect;
 use crate::scope::{Names, Scope};
-use crate::sources::Sources;
 use crate::table::{Rule, Table};
 use crate::tree::Span;
 use path::{dotted, paths};

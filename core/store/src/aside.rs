@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use crate::active_disk::disk;
 use crate::digest::sha256_hex;
 use crate::disk::Disk as _;
+use crate::disk::active_disk::disk;
 use crate::error::{StoreError, StoreErrorKind};
 use crate::parts::part;
 

@@ -3,13 +3,22 @@
 //! There is one real disk. In tests another takes its place (feature `faulty-disk`): it notes every change, so that a test
 //! can produce every state in which a crash could leave the files, and it can fail after any byte.
 
+#[cfg(feature = "faulty-disk")]
+pub mod faulty;
+pub mod active_disk;
+pub mod fingerprint;
+pub mod mark;
+pub mod ownership;
+pub mod files;
+pub mod lock;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::SystemTime;
 
-use crate::files::{self, Readers};
-use crate::ownership::open_own;
+use crate::disk::files::Readers;
+use crate::disk::ownership::open_own;
 
 /// How long the file of a journal grows before it is sealed, in bytes: it is copied, and hashed as a whole where its
 /// fingerprint does not fit, within the time of one answer.

@@ -6,15 +6,15 @@ use std::io;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::active_disk::disk;
 use crate::deadline::Deadline;
 use crate::digest::Digest;
 use crate::disk::Disk as _;
+use crate::disk::active_disk::disk;
+use crate::disk::fingerprint;
+use crate::disk::lock;
+use crate::disk::mark::Mark;
+use crate::disk::ownership::{open_own, read_own};
 use crate::error::{StoreError, StoreErrorKind};
-use crate::fingerprint;
-use crate::lock;
-use crate::mark::Mark;
-use crate::ownership::{open_own, read_own};
 use crate::store::{Medium, Store};
 
 /// The file system.

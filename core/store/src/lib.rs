@@ -6,15 +6,7 @@
 pub mod digest;
 pub mod deadline;
 pub mod error;
-pub mod ownership;
-pub mod files;
-pub mod lock;
 pub mod disk;
-#[cfg(feature = "faulty-disk")]
-pub mod faulty;
-pub mod active_disk;
-pub mod fingerprint;
-pub mod mark;
 pub mod state;
 pub mod store;
 pub mod file_store;

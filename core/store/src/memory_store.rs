@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::deadline::Deadline;
 use crate::digest::Digest;
+use crate::disk::mark::Mark;
 use crate::error::{StoreError, StoreErrorKind};
-use crate::mark::Mark;
 use crate::store::{Medium, Store};
 
 /// Journals and small files in memory. With a base, a path that was not written is read from there, without a lock;

@@ -4,12 +4,12 @@ use std::fmt::Debug;
 use std::io;
 use std::path::Path;
 
-use crate::active_disk::disk;
 use crate::deadline::Deadline;
 use crate::digest::Digest;
 use crate::disk::Disk as _;
+use crate::disk::active_disk::disk;
+use crate::disk::mark::Mark;
 use crate::error::StoreError;
-use crate::mark::Mark;
 
 /// A place that keeps journals and small files by their path: a file system, or memory.
 pub trait Store: Debug + Send + Sync {

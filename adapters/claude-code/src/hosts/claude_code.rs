@@ -4,10 +4,10 @@
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow};
 use phasegate_core::calls::analysis::Access;
 
-use crate::dialect::{Dialect, Ends, Skills};
-use crate::host::{Failing, Host, RecordForm, Search};
+use crate::hosts::dialect::{Dialect, Ends, Skills};
+use crate::hosts::host::{Failing, Host, RecordForm, Search};
 use crate::hosts::others::OTHERS;
-use crate::session_lines::Sessions;
+use crate::records::session_lines::Sessions;
 
 const COMMAND_FILES: [&str; 2] = [".claude/commands/phasegate.md", "~/.claude/commands/phasegate.md"];
 

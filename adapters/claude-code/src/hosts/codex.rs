@@ -2,9 +2,9 @@
 
 use phasegate_adapter::{Ability, Capabilities, ClientProgram, LimitRow, PlaceTable, Table, ToolRow};
 
-use crate::dialect::{Dialect, Ends, PatchTool, Skills};
-use crate::host::{Failing, Host, RecordForm, Search};
-use crate::rollout_lines::Rollouts;
+use crate::hosts::dialect::{Dialect, Ends, PatchTool, Skills};
+use crate::hosts::host::{Failing, Host, RecordForm, Search};
+use crate::records::rollout_lines::Rollouts;
 
 /// The file of its hooks.
 const HOOKS: &str = ".codex/hooks.json";

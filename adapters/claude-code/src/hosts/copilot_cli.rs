@@ -4,7 +4,7 @@
 use phasegate_adapter::ToolRow;
 use phasegate_core::calls::analysis::Access;
 
-use crate::dialect::{Dialect, Ends, Skills};
+use crate::hosts::dialect::{Dialect, Ends, Skills};
 
 /// The variable that it sets for its hooks.
 pub(crate) const VARIABLE: &str = "COPILOT_CLI";

@@ -1,7 +1,7 @@
 //! Hosts that read the settings of Claude Code, or copy its hooks, and start them with messages of their own.
 
+use crate::hosts::other::Other;
 use crate::hosts::{copilot_cli, vs_code};
-use crate::other::Other;
 
 /// Each with what tells its messages apart. VS Code's are made from its documentation and its source; those of Copilot CLI
 /// and Codex CLI were recorded, those of Cursor and Goose are known from their documentation.

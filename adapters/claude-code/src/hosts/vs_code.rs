@@ -4,7 +4,7 @@ use phasegate_adapter::ToolRow;
 use phasegate_core::calls::analysis::Access;
 use phasegate_core::calls::tool::{EXECUTE, NETWORK, READ, WRITE};
 
-use crate::dialect::{Dialect, Ends, PatchTool, Skills};
+use crate::hosts::dialect::{Dialect, Ends, PatchTool, Skills};
 
 const PATCH: &str = "apply_patch";
 

@@ -7,7 +7,7 @@ use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{StatusCode, Uri};
 
-use super::refusal::Refusal;
+use crate::http::protocol::refusal::Refusal;
 
 /// By which names the address may be called, and by which web pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,13 +10,13 @@ use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender};
 
 use super::id_rewriting::{self, ProgressToken};
-use super::parameters::Parameters;
-use super::refusal::Refusal;
 use super::replay_buffer::{Next, ReplayBuffer};
-use crate::id::Id;
-use crate::link::{Arrived, Routed, Wire};
+use crate::http::protocol::parameters::Parameters;
+use crate::http::protocol::refusal::Refusal;
+use crate::message::id::Id;
 use crate::message::{Kind, Message};
 use crate::sync::lock;
+use crate::wire::link::{Arrived, Routed, Wire};
 
 /// How many streams beside the common one can be resumed at most.
 const MAX_RESUMABLE_STREAMS: usize = 4;

@@ -6,10 +6,10 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use super::refusal::Refusal;
+use crate::http::protocol::refusal::Refusal;
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
-use crate::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use crate::relay::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 
 /// The tool that answers a handle.
 pub(super) const ACTIVATE: &str = "activate_skill";

@@ -7,15 +7,15 @@ use std::time::Duration;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::accept::accepts;
 use super::endpoint::{Asked, Endpoint};
 use super::principal::Principal;
-use super::refusal::Refusal;
 use super::replay_buffer::{Next, Reader};
-use super::reply::{self, Events, Reply};
-use super::revision;
 use super::settings::Server;
-use super::versions::{SESSION, STATELESS, SUPPORTED, UNSAID};
+use crate::http::protocol::accept::accepts;
+use crate::http::protocol::refusal::Refusal;
+use crate::http::protocol::reply::{self, Events, Reply};
+use crate::http::protocol::revision;
+use crate::http::protocol::versions::{SESSION, STATELESS, SUPPORTED, UNSAID};
 use crate::message::{Kind, Message};
 
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");

@@ -1,9 +1,9 @@
 //! What ties a server's notification to a request: a progress token, or the id of a subscription.
 
 use crate::http::handle::object;
-use crate::id::Id;
 use crate::message::Message;
-use crate::object::Object;
+use crate::message::id::Id;
+use crate::message::object::Object;
 
 const TOKEN: &str = "progressToken";
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";

@@ -8,7 +8,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use super::refusal::Refusal;
+use crate::http::protocol::refusal::Refusal;
 
 /// The shortest token that is taken, in characters.
 pub const MIN_TOKEN_CHARS: usize = 16;

@@ -16,15 +16,16 @@ use phasegate_adapter::Guard;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use super::accept::checked;
 use super::client::{Client, Connection, Ends};
 use super::principal::Principal;
-use super::refusal::Refusal;
-use super::reply::{self, Reply};
-use super::revision::{self, Revision};
+use super::protocol::{lists, pages};
 use super::sessions::{Join, Sessions};
 use super::settings::{Listen, PATH, Server};
-use super::{handshake, lists, pages, stateless};
+use super::{handshake, stateless};
+use crate::http::protocol::accept::checked;
+use crate::http::protocol::refusal::Refusal;
+use crate::http::protocol::reply::{self, Reply};
+use crate::http::protocol::revision::{self, Revision};
 use crate::message::{Fault, Message};
 
 /// How long a client may take to send the head of a request; a connection that waits for another one stays as long.

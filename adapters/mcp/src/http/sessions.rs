@@ -21,10 +21,10 @@ use tokio::task::JoinSet;
 use super::client::{Client, Clients};
 use super::endpoint::{self, Endpoint};
 use super::principal::Principal;
-use super::refusal::Refusal;
-use crate::link::{Link, link};
+use crate::http::protocol::refusal::Refusal;
 use crate::message::{Kind, Message};
 use crate::options::Session;
+use crate::wire::link::{Link, link};
 
 /// Joins a client's link with servers of its own, in a session, until the client is gone.
 pub type Join = Arc<dyn Fn(Link, Session) -> BoxFuture<'static, ()> + Send + Sync>;

@@ -12,10 +12,10 @@ use super::client::Client;
 use super::endpoint::{self, Asked, Endpoint};
 use super::handle::{self, Taken};
 use super::principal::Principal;
-use super::refusal::Refusal;
 use super::replay_buffer::Next;
-use super::reply::{self, Events, Reply};
 use super::settings::Server;
+use crate::http::protocol::refusal::Refusal;
+use crate::http::protocol::reply::{self, Events, Reply};
 use crate::message::{Kind, Message};
 
 /// How long an answer may be waited for before a stream is begun instead.

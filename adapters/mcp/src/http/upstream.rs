@@ -14,11 +14,11 @@ use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::remote::Remote;
-use super::revision;
-use crate::id::Id;
-use crate::link::{Link, Wire, link};
+use crate::http::protocol::revision;
+use crate::message::id::Id;
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
+use crate::wire::link::{Link, Wire, link};
 use driver::{Driver, NOTIFY_TIMEOUT};
 
 /// A link to the server. It tries nothing before the first message, and ends with the link: requests are broken off,

@@ -5,8 +5,8 @@ use phasegate_core::Decision;
 
 use super::pending::{FanOut, Pending};
 use crate::denial;
-use crate::id::Id;
 use crate::message::Message;
+use crate::message::id::Id;
 
 /// How a message of the client is handled.
 pub(super) enum Act {

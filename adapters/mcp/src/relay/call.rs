@@ -9,13 +9,13 @@ use super::elicitation;
 use super::multiplexed;
 use super::pending::{OpenCall, Pending};
 use super::shared::{Shared, warn_of};
-use crate::call::Call;
 use crate::denial;
 use crate::encode;
 use crate::events::{self, Named};
-use crate::id::Id;
 use crate::message::Message;
-use crate::own;
+use crate::message::id::Id;
+use crate::relay::own;
+use crate::relay::tool_call::Call;
 
 /// Where a call goes.
 struct Target {

@@ -12,12 +12,12 @@ use super::ending::{ended, gone};
 use super::pending::{ListPage, OpenCall, Pending};
 use super::shared::Shared;
 use super::{call, elicitation, fan_out, local, multiplexed};
-use crate::call::{METHOD, modern, passes_for_a_call};
 use crate::encode;
-use crate::id::Id;
-use crate::link::Arrived;
+use crate::message::id::Id;
+use crate::message::object::Object;
 use crate::message::{Kind, Malformed, Message};
-use crate::object::Object;
+use crate::relay::tool_call::{METHOD, modern, passes_for_a_call};
+use crate::wire::link::Arrived;
 
 /// How many messages are decided at once.
 const MAX_DECIDED_AT_ONCE: usize = 256;

@@ -14,9 +14,9 @@ use super::act::{Act, Asked};
 use super::shared::Shared;
 use crate::denial;
 use crate::encode;
-use crate::id::Id;
+use crate::message::id::Id;
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
 
 /// How long a question waits for an answer.
 const MAX_WAIT: Duration = Duration::from_secs(300);

@@ -6,7 +6,7 @@ use phasegate_core::events::event::Outcome;
 use super::fan_out;
 use super::pending::{OpenCall, Pending};
 use super::shared::{Shared, warn_of};
-use crate::id::Id;
+use crate::message::id::Id;
 
 /// Answers a request that the server will not answer any more.
 pub(super) async fn gone(shared: &Shared, server: usize, id: &Id) {

@@ -10,10 +10,10 @@ use super::pending::{FanOut, ListPage, Pending, Question};
 use super::shared::Shared;
 use super::{initialize, tool_list};
 use crate::encode;
-use crate::id::Id;
+use crate::message::id::Id;
+use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::object::{Object, replaced};
-use crate::own;
+use crate::relay::own;
 use crate::sync::lock;
 
 /// Asks each server its part.

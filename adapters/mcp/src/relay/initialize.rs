@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::shared::Shared;
+use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::object::{Object, replaced};
 
 /// The answer to `initialize` or `server/discover`, with tools among the capabilities where we add some, and the promise
 /// to tell of changed lists where we change them.

@@ -8,12 +8,12 @@ use super::initialize::info;
 use super::pending::ListPage;
 use super::shared::Shared;
 use super::tool_list::declares_handles;
-use crate::call::modern;
 use crate::encode;
-use crate::id::Id;
 use crate::message::Message;
-use crate::object::Object;
-use crate::own;
+use crate::message::id::Id;
+use crate::message::object::Object;
+use crate::relay::own;
+use crate::relay::tool_call::modern;
 
 /// The revision without a handshake.
 const MODERN: &str = "2026-07-28";

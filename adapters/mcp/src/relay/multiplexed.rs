@@ -10,11 +10,11 @@ use super::act::Act;
 use super::pending::{FanOut, ListPage, Pending, Question};
 use super::server::NAME_SEPARATOR;
 use super::shared::Shared;
-use crate::call::{METHOD, modern};
 use crate::encode;
-use crate::id::Id;
+use crate::message::id::Id;
+use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::object::{Object, replaced};
+use crate::relay::tool_call::{METHOD, modern};
 use crate::sync::lock;
 
 /// Where a request other than a call goes.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use phasegate_adapter::guarded::GuardedCall;
 use tokio::sync::oneshot;
 
-use crate::id::Id;
 use crate::message::Message;
+use crate::message::id::Id;
 
 /// What all servers are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

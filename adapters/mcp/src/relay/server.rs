@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
 use super::listed_tools::ListedTools;
-use crate::call;
-use crate::link::Routed;
+use crate::relay::tool_call;
 use crate::sync::lock;
+use crate::wire::link::Routed;
 
 /// What stands between the name of a server and that of its tool, where the relay has several servers.
 pub(super) const NAME_SEPARATOR: &str = "__";
@@ -42,7 +42,7 @@ pub(super) struct Known {
 impl Server {
     pub(super) fn new(name: String, trusted: bool, to: Sender<Routed>, trouble: Option<String>) -> Self {
         Self {
-            name: call::server_name(&name),
+            name: tool_call::server_name(&name),
             trusted,
             trouble,
             to: Mutex::new(Some(to)),

@@ -10,11 +10,11 @@ use super::pending::{OpenCall, Pending};
 use super::shared::Shared;
 use super::{fan_out, initialize, multiplexed, tool_list};
 use crate::denial;
-use crate::id::Id;
-use crate::link::{Arrived, Routed};
+use crate::message::id::Id;
+use crate::message::object::{Object, replaced};
 use crate::message::{Fault, Kind, Malformed, Message};
-use crate::object::{Object, replaced};
 use crate::outcome;
+use crate::wire::link::{Arrived, Routed};
 
 /// How many answers are recorded at once.
 const MAX_RECORDED_AT_ONCE: usize = 256;

@@ -13,11 +13,11 @@ use super::pending::Table;
 use super::server::Server;
 use crate::denial::Form;
 use crate::encode;
-use crate::id::Id;
-use crate::link::Routed;
 use crate::message::Message;
+use crate::message::id::Id;
 use crate::options::{Options, Session};
 use crate::sync::lock;
+use crate::wire::link::Routed;
 
 pub(super) struct Shared {
     pub(super) servers: Vec<Server>,

@@ -15,9 +15,9 @@ use super::server::NAME_SEPARATOR;
 use super::shared::Shared;
 use crate::encode;
 use crate::events;
+use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::object::{Object, replaced};
-use crate::own;
+use crate::relay::own;
 use crate::sync::lock;
 
 /// What of a list the client gets.

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::builder::{Builder, child};
 use super::condition::{self, Seen};
 use super::{artifact, done_by, matcher};
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
 use crate::source::{MatcherObject, MatcherSource};
 
 /// The lines of a list.

@@ -8,13 +8,13 @@ use serde_json::json;
 
 use super::builder::{Builder, child};
 use super::{bounds, files, format, matcher};
-use crate::node::{Node, Span};
-use crate::paths;
-use crate::report::Finding;
+use crate::files::paths;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
 use crate::source::{
     ArtifactPath, ConditionSource, MatcherObject, MatcherSource, PathSource, PhaseSource, SkillSource,
 };
-use crate::suggestion::{did_you_mean, listed};
 
 /// Builds the artifacts of a skill.
 pub(super) fn all(builder: &mut Builder<'_>, source: &SkillSource, node: &Node) -> Vec<Artifact> {

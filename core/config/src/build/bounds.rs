@@ -3,8 +3,8 @@
 use phasegate_core::Code;
 
 use super::builder::{Builder, child};
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
 use crate::source::ConditionSource;
 
 /// How often a text has to be there at least.

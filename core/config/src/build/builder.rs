@@ -6,11 +6,11 @@ use phasegate_core::evidence::artifact::Artifact;
 use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{Skill, Unlisted};
 
-use crate::groups::Groups;
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::files::texts::Texts;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::settings::groups::Groups;
 use crate::source::ConditionSource;
-use crate::texts::Texts;
 
 /// What building carries along.
 pub(crate) struct Builder<'f> {

@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::builder::{Asked, Builder, child};
 use super::{artifact, files, matcher, says, tests};
-use crate::node::Node;
-use crate::paths;
-use crate::report::Finding;
+use crate::files::paths;
+use crate::read::node::Node;
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
 use crate::source::{ConditionSource, MatcherSource, Matchers};
-use crate::suggestion::{did_you_mean, listed};
 
 /// Every call that a condition asks for.
 pub(super) type Seen = Vec<Asked>;

@@ -10,8 +10,8 @@ use phasegate_core::policy::{Phase, Unlisted, UnlistedLine, UnlistedRule};
 
 use super::builder::Builder;
 use super::matcher;
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
 use crate::source::{ConditionSource, MatcherObject, MatcherSource, Matchers, PathSource, PhaseSource};
 
 /// The phase with lines and evidence that are the subagent's, where they name no agent.

@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::bounds;
 use super::builder::{Builder, child};
-use crate::instance::{names, sample};
-use crate::node::Node;
-use crate::paths;
-use crate::report::Finding;
+use crate::files::paths;
+use crate::read::node::Node;
+use crate::read::report::Finding;
+use crate::skills::instance::{names, sample};
 use crate::source::ConditionSource;
 
 /// Adds what `file` asks for.

@@ -8,10 +8,11 @@ use phasegate_core::policy::matcher::ArgTest;
 use super::builder::{Builder, child};
 use super::inputs;
 use super::object::argument;
-use crate::agent::{self, AGENT};
-use crate::instance::{names, sample};
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
+use crate::skills::agent;
+use crate::skills::agent::AGENT;
+use crate::skills::instance::{names, sample};
 use crate::source::{FormatObject, FormatSource, LinePattern, LineSource};
 
 /// The most characters of a format in words.

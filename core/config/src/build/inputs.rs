@@ -7,12 +7,12 @@ use phasegate_core::policy::Start;
 use phasegate_core::policy::input::{BRANCH, Input, PART, fault};
 
 use super::builder::{Builder, child};
-use crate::agent::AGENT;
-use crate::instance::{names, sample};
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
+use crate::skills::agent::AGENT;
+use crate::skills::instance::{names, sample};
 use crate::source::{SkillSource, TaskSource};
-use crate::suggestion::{did_you_mean, listed};
 
 /// Whether a phase runs other skills, which may use the inputs.
 fn runs_others(source: &SkillSource) -> bool {

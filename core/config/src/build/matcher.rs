@@ -5,8 +5,8 @@ use phasegate_core::policy::matcher::Matcher;
 
 use super::builder::{Builder, child};
 use super::{object, pattern};
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
 use crate::source::{MatcherObject, MatcherSource};
 
 /// Builds the matchers of a list with their places.

@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use super::builder::{Builder, child};
 use super::pattern::pattern;
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{closest, did_you_mean, listed};
 use crate::source::{ArgSource, CommandSource, MatcherObject, PathSource};
-use crate::suggestion::{closest, did_you_mean, listed};
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";

@@ -4,8 +4,8 @@ use phasegate_core::Code;
 use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern, without_server};
 
 use super::builder::Builder;
-use crate::node::Span;
-use crate::report::Finding;
+use crate::read::node::Span;
+use crate::read::report::Finding;
 
 const NATIVE: &str = "mcp__";
 /// Tools of hosts under their names of before, which mean those of today.

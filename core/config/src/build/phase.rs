@@ -7,15 +7,16 @@ use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, Unlisted
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
 use super::{artifact, condition, done_by, runs, unlisted};
-use crate::agent::{self, AGENT};
-use crate::instance::names;
-use crate::node::{Entry, Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Entry, Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{closest, did_you_mean, listed};
+use crate::skills::agent;
+use crate::skills::agent::AGENT;
+use crate::skills::instance::names;
 use crate::source::{
     BackSource, ConditionSource, LeaveSource, MatcherSource, NextSource, OptionalSource, PhaseSource, TaskFile,
     TaskSource,
 };
-use crate::suggestion::{closest, did_you_mean, listed};
 
 /// Builds the phase at `index` of `names`.
 pub(super) fn phase(

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::artifact;
 use super::builder::{Builder, RunName, child};
 use super::condition::{self, Seen};
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
 use crate::source::{BranchObject, BranchSource, EachSource, PhaseSource, RunSource};
 
 /// The keys that a phase with `run` does not have: the runs have them.

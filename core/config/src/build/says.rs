@@ -6,8 +6,8 @@ use phasegate_core::{Code, FactKey};
 use serde_json::json;
 
 use super::builder::{Builder, child};
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
 use crate::source::ConditionSource;
 
 /// Builds the condition on the agent's words. Only the compat form takes an agent's word.

@@ -8,12 +8,12 @@ use phasegate_core::policy::{LeaveSkill, Phase, Scope, Skill, Start, ToolNote, U
 
 use super::builder::{Builder, Built, Places, child};
 use super::{allowed, artifact, done_by, inputs, matcher, pattern, phase, runs, unlisted};
-use crate::groups::Groups;
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::files::texts::Texts;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::did_you_mean;
+use crate::settings::groups::Groups;
 use crate::source::{FinishSource, FirstPhaseSource, Form, SkillSource, StartSource, StartWord, UnlistedRuleSource};
-use crate::suggestion::did_you_mean;
-use crate::texts::Texts;
 
 /// Builds a skill; its version is not known yet.
 pub(crate) fn skill<'f>(

@@ -7,8 +7,8 @@ use phasegate_core::shell::runner::{RUNNERS, RunnerRow};
 use phasegate_core::shell::words;
 
 use super::builder::{Builder, child};
-use crate::node::Node;
-use crate::report::Finding;
+use crate::read::node::Node;
+use crate::read::report::Finding;
 use crate::source::{ConditionSource, Tests};
 
 /// Adds what `tests` and `command` ask for: a call of a known runner.

@@ -5,8 +5,8 @@ use phasegate_core::policy::UnlistedLine;
 
 use super::builder::{Builder, child};
 use super::matcher;
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
 use crate::source::{UnlistedLineSource, UnlistedRuleSource};
 
 /// Builds the lines of a list, each with its place.

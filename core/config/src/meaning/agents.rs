@@ -7,8 +7,8 @@ use phasegate_core::policy::matcher::AgentTest;
 use super::uses;
 use crate::build::builder::Built;
 use crate::input::Known;
-use crate::report::Finding;
-use crate::suggestion::{did_you_mean, listed};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
 
 /// The types that agent hosts have without a file.
 const HOST_AGENTS: [&str; 9] = [

@@ -6,8 +6,8 @@ use phasegate_core::calls::analysis::Invocation;
 use super::uses::{self, Place, Use};
 use crate::build::builder::Built;
 use crate::input::Known;
-use crate::report::Finding;
-use crate::suggestion::did_you_mean;
+use crate::read::report::Finding;
+use crate::read::suggestion::did_you_mean;
 
 /// The skills that agent hosts have without a file.
 const HOST_SKILLS: [&str; 8] =

@@ -8,8 +8,8 @@ use phasegate_shell::Table;
 
 use super::known::is_host_tool;
 use super::uses::Use;
-use crate::node::Span;
-use crate::report::Finding;
+use crate::read::node::Span;
+use crate::read::report::Finding;
 
 /// Reports them: an error where the list forbids, for it then forbids something else than it says.
 pub(super) fn check(all: &[Use<'_>], compat: bool, findings: &mut Vec<Finding>) {

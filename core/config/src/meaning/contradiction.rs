@@ -4,7 +4,7 @@ use phasegate_core::Code;
 
 use super::cover::covers;
 use crate::build::builder::Built;
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// Reports what a phase allows although the phase or the skill forbids all of it.
 pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {

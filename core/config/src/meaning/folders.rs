@@ -7,8 +7,8 @@ use phasegate_core::Code;
 use super::uses;
 use crate::build::builder::Built;
 use crate::input::Known;
-use crate::report::Finding;
-use crate::typo::typo;
+use crate::read::report::Finding;
+use crate::read::typo::typo;
 
 /// Reports them: as warnings, because the folder may be one that the agent is to make.
 pub(super) fn check(built: &Built, known: &Known, findings: &mut Vec<Finding>) {

@@ -5,7 +5,7 @@ use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::{Leave, Optional, Phase};
 
 use crate::build::builder::Built;
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// Warns of each `done_when` that asks for nothing, and of each phase whose runs begin before it could be passed over.
 pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {

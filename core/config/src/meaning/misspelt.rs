@@ -7,8 +7,8 @@ use phasegate_core::policy::matcher::{ServerPattern, ToolPattern, same_server};
 use super::known::{Known, host_tools, is_host_tool};
 use super::uses::{Allowed, Use};
 use crate::input::KnownServers;
-use crate::suggestion::{closest, listed};
-use crate::typo::{Typo, host_typo, typo};
+use crate::read::suggestion::{closest, listed};
+use crate::read::typo::{Typo, host_typo, typo};
 
 /// Why a matcher probably matches nothing.
 pub(super) struct Doubt {

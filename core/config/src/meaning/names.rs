@@ -10,9 +10,9 @@ use super::misspelt::{Doubt, Names};
 use super::uses::{self, Allowed, Place, Use};
 use crate::build::builder::Built;
 use crate::input::{KnownServers, TOGETHER};
-use crate::node::Span;
-use crate::report::Finding;
-use crate::suggestion::listed;
+use crate::read::node::Span;
+use crate::read::report::Finding;
+use crate::read::suggestion::listed;
 
 /// Reports names that nothing has. `tools` are those of servers that are known.
 pub(super) fn check(built: &Built, tools: &KnownServers, findings: &mut Vec<Finding>) {

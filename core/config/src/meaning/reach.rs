@@ -14,9 +14,9 @@ use super::cover::{covers, labels};
 use super::overlap::overlap;
 use super::rollback::after;
 use crate::build::builder::Built;
-use crate::node::Span;
-use crate::report::Finding;
-use crate::suggestion::listed;
+use crate::read::node::Span;
+use crate::read::report::Finding;
+use crate::read::suggestion::listed;
 
 /// Reports what is never reached and what is never done.
 ///

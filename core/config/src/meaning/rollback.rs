@@ -5,8 +5,8 @@ use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::Skill;
 
 use crate::build::builder::Built;
-use crate::report::Finding;
-use crate::suggestion::listed;
+use crate::read::report::Finding;
+use crate::read::suggestion::listed;
 
 /// Reports them.
 pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {

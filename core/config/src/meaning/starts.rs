@@ -6,7 +6,7 @@ use phasegate_core::policy::Start;
 
 use super::cover::labels;
 use crate::build::builder::Built;
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// Warns of each `before` that selects only calls that read, which begin no run.
 pub(super) fn check(built: &Built, findings: &mut Vec<Finding>) {

@@ -6,8 +6,8 @@ use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use phasegate_core::policy::{Start, UnlistedLine};
 
 use crate::build::builder::Built;
-use crate::node::Span;
-use crate::typo::{Name, Typo, typo_of};
+use crate::read::node::Span;
+use crate::read::typo::{Name, Typo, typo_of};
 
 /// A matcher and its position in the skill.
 pub(super) struct Use<'b> {

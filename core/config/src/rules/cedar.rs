@@ -11,7 +11,7 @@ use phasegate_rules::compile::{Compiled, FactShape, Schema, compile, places, ref
 use super::problem::finding;
 use super::read::Read;
 use super::spans::span;
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// Reads texts of rules against what rules can read.
 pub(super) struct Reader(Schema);

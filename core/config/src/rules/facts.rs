@@ -10,13 +10,14 @@ use phasegate_core::rules::rule_fact::{AskedOfCalls, RuleFact};
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;
-use crate::groups::Groups;
-use crate::node::Node;
-use crate::report::Finding;
+use crate::files::paths;
+use crate::read::node::Node;
+use crate::read::report::Finding;
+use crate::read::text::Text;
+use crate::settings::groups::Groups;
 use crate::source::{MatcherSource, RuleFactSource, RuleFactsSource};
-use crate::text::Text;
 use crate::validate::validate;
-use crate::{meaning, paths, read};
+use crate::{meaning, read};
 
 /// The longest time that a fact of the project looks back, in milliseconds, and as it is written.
 const LONGEST: (i64, &str) = (7 * 24 * 60 * 60 * 1000, "7d");

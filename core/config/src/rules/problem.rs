@@ -5,8 +5,8 @@ use phasegate_rules::compile::Problem;
 use phasegate_rules::{action_id, builtin};
 
 use super::spans::span;
-use crate::report::Finding;
-use crate::suggestion::closest;
+use crate::read::report::Finding;
+use crate::read::suggestion::closest;
 
 /// A mistake as `check` tells it.
 pub(super) fn finding(text: &str, problem: &Problem) -> Finding {

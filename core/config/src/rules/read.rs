@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use phasegate_rules::Rule;
 
-use crate::report::Finding;
+use crate::read::report::Finding;
 
 /// What a text of rules says.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::node::Span;
+use crate::read::node::Span;
 
 /// The place of bytes of a text.
 pub(crate) fn span(text: &str, bytes: &Range<usize>) -> Span {

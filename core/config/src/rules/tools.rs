@@ -9,10 +9,10 @@ use phasegate_rules::{ToolShape, action_id, builtin, is_own_action};
 
 use super::spans::span;
 use crate::input::Known;
-use crate::node::{Node, Span};
-use crate::report::Finding;
+use crate::read::node::{Node, Span};
+use crate::read::report::Finding;
+use crate::read::suggestion::{did_you_mean, listed};
 use crate::source::RuleToolSource;
-use crate::suggestion::{did_you_mean, listed};
 
 /// The server whose tools are what an agent does with the guard itself.
 const GUARD_SERVER: &str = "phasegate";

@@ -3,9 +3,9 @@
 use phasegate_core::Code;
 use phasegate_schemas::{Problem, ProblemKind};
 
-use crate::node::{Content, Node};
-use crate::report::Finding;
-use crate::suggestion::{closest, did_you_mean, listed};
+use crate::read::node::{Content, Node};
+use crate::read::report::Finding;
+use crate::read::suggestion::{closest, did_you_mean, listed};
 
 /// Words that authors try for a mode, and what they mean by them.
 const MODES: [(&str, &str); 10] = [

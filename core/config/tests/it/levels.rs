@@ -1,6 +1,7 @@
 //! Several files and levels: what hides what, what combines, and which version comes out.
 
-use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, find_shipped, shipped, shipped_policy};
+use phasegate_config::shipped;
+use phasegate_config::{Compiled, Kind, Level, Severity, SourceFile, compile, find_shipped, shipped_policy};
 use phasegate_core::policy::{LeaveSkill, Mode, Unlisted};
 
 /// The skills that are shipped, by name.

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use phasegate_config::packs;
 use phasegate_config::{
-    Compiled, Kind, Known, Level, Severity, SourceFile, compile, compile_knowing, packs, rule_schema, rule_texts,
+    Compiled, Kind, Known, Level, Severity, SourceFile, compile, compile_knowing, rule_schema, rule_texts,
 };
 use phasegate_core::Code;
 use phasegate_core::policy::Mode;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use phasegate_config::{Kind, Level, SourceFile, compile, shipped, shipped_policy};
+use phasegate_config::shipped;
+use phasegate_config::{Kind, Level, SourceFile, compile, shipped_policy};
 use phasegate_core::Code;
 use phasegate_core::State;
 use phasegate_core::events::event::Outcome;

@@ -13,11 +13,12 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior, set_paren
 
 use super::handshake::Teller;
 use super::layers::{Layer, split};
-use super::mounts::{self, Opened};
+use super::limits::{capabilities, descriptors, loopback, ruleset, seccomp};
 use super::signals::{Senders, Signals};
-use super::{cache_variables, capabilities, descriptors, loopback, ruleset, seccomp, sockets, work};
+use super::{cache_variables, sockets, work};
 use crate::error::{Error, Result, Step as _};
 use crate::level::Level;
+use crate::linux::limits::mounts::{self, Opened};
 use crate::request::{Fake, Request};
 
 /// Folders that the command gets empty, each with the name of its own in the work folder.

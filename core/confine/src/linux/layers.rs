@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::MountFlags;
 
-use super::mounts::{self, Opened};
 use super::work;
 use crate::error::{Error, Result, Step as _};
+use crate::linux::limits::mounts::{self, Opened};
 use crate::request::{Cache, Fake, Request};
 
 /// The most overlays that a home is split into.

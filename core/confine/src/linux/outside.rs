@@ -9,11 +9,12 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::changes::Search;
 use super::handshake::Hearer;
+use super::limits::{capabilities, mounts, namespaces};
 use super::signals::{Senders, Signals};
 use super::stages::{INSIDE, this_program};
 use super::terminal::Foreground;
 use super::work::{self, Work};
-use super::{capabilities, layers, mounts, namespaces, orphans, returned, sockets};
+use super::{layers, orphans, returned, sockets};
 use crate::error::{Result, Step as _};
 use crate::level::Level;
 use crate::report::Report;

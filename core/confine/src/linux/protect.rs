@@ -10,9 +10,10 @@ use nix::sched::CloneFlags;
 use rustix::fs::{Access, access};
 use rustix::mount::MountPropagationFlags;
 
-use super::mounts::{self, Opened};
-use super::{capabilities, descriptors, namespaces, seccomp, sockets};
+use super::limits::{capabilities, descriptors, namespaces, seccomp};
+use super::sockets;
 use crate::error::{Error, Result, Step as _};
+use crate::linux::limits::mounts::{self, Opened};
 use crate::request::Request;
 
 /// The most links on the way to one path, as the kernel has it.

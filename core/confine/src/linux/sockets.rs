@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
-use super::mounts;
 use crate::error::Result;
+use crate::linux::limits::mounts;
 
 /// The sockets that have a path in this network namespace, one a line, before it is left.
 pub(super) fn list() -> String {

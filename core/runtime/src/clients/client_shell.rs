@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use phasegate_adapter::{CHAINED_SHELL, GIVEN_SHELL, PROGRAM, SHELL_NAMES};
 use phasegate_core::Confined;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::files::{Readers, make_folder, replace};
+use phasegate_store::disk::files::{Readers, make_folder, replace};
 
 use crate::locations::Locations;
 use crate::processes::ancestors::{Process, own_ancestors, own_process};

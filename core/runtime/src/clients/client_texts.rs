@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_shell::names_programs;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::fingerprint;
+use phasegate_store::disk::fingerprint;
 
 use crate::bounds::{self, MAX_SETTINGS_BYTES};
 use crate::clients::client_settings::{BELOW_ROOT, REPOSITORY};

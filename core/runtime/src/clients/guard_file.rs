@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::files::{Readers, replace};
-use phasegate_store::ownership::read_own;
+use phasegate_store::disk::files::{Readers, replace};
+use phasegate_store::disk::ownership::read_own;
 use serde::{Deserialize, Serialize};
 
 use crate::locations::Locations;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::processes::ancestors::{Process, own_ancestors, own_process};
 use crate::project::Project;
-use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::read_own;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::ownership::read_own;
 
 /// How often a bridge that works says so at most.
 const EVERY: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::ModuleTable;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::fingerprint;
+use phasegate_store::disk::fingerprint;
 use serde_json::Value;
 
 use crate::bounds::{self, MAX_FILE_BYTES, MAX_SETTINGS_BYTES};

@@ -10,7 +10,7 @@ use phasegate_core::calls::tool::{EXECUTE, SHELL, only_reads};
 use phasegate_core::events::file_effects::{Forbids, any_program, begins_by_change, forbids_change};
 use phasegate_core::state::open_call::GOES_ON;
 use phasegate_core::{Effect, Event, EventKind, State};
-use phasegate_store::fingerprint;
+use phasegate_store::disk::fingerprint;
 use phasegate_store::scan::Scan;
 use serde_json::Value;
 

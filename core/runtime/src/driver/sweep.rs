@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use phasegate_adapter::Problem;
 use phasegate_core::{Durability, State};
-use phasegate_store::fingerprint;
+use phasegate_store::disk::fingerprint;
 use phasegate_store::journal::Journal;
 use phasegate_store::parts::parts;
 use serde_json::json;

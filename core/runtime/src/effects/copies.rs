@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::open_own;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::ownership::open_own;
 
 /// The largest file, in bytes, that is copied.
 const MAX_COPIED: usize = 256 * 1024;

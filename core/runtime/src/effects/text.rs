@@ -6,9 +6,9 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use phasegate_core::calls::analysis::Part;
-use phasegate_store::active_disk::disk;
 use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::open_own;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::ownership::open_own;
 
 use super::copies::Copied;
 use super::manifest::{Background, Folder, Manifest, Rule, WatchedFile, mark_of};

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use phasegate_adapter::Problem;
-use phasegate_config::{
-    Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, instance, skill_version,
-};
+use phasegate_config::instance;
+use phasegate_config::{Confine, Diagnostic, Kind, Level, Mcp, Settings, Severity, SourceFile, compile, skill_version};
 use phasegate_core::policy::{Mode, Policy, Skill};
 use phasegate_core::runs::inputs;
 use phasegate_core::state::Run;
@@ -17,10 +16,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::project::discover::Found;
-use phasegate_store::active_disk::disk;
 use phasegate_store::digest::sha256_hex;
 use phasegate_store::disk::Disk as _;
-use phasegate_store::ownership::read_own;
+use phasegate_store::disk::active_disk::disk;
+use phasegate_store::disk::ownership::read_own;
 
 /// The format of stored policies that this version writes and reads.
 const FORMAT: u32 = 2;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Problem;
-use phasegate_adapter::install::STATE_VARIABLES;
+use phasegate_adapter::client::install::STATE_VARIABLES;
 
 use crate::locations::{Locations, USUAL_STATE};
 use crate::processes::ancestors::{Process, own_ancestors};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use phasegate_adapter::Problem;
 use phasegate_config::{Kind, Level, SourceFile, names_permissions};
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::ownership::{is_own, read_own};
+use phasegate_store::disk::ownership::{is_own, read_own};
 use phasegate_store::store::Store;
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use phasegate_core::State;
 use phasegate_core::state::{Run, Status};
-use phasegate_store::faulty::{Change, watched};
+use phasegate_store::disk::faulty::{Change, watched};
 use serde_json::{Value, json};
 
 use super::{Image, World, decide, open, stride, unsynced};

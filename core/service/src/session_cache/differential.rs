@@ -23,7 +23,7 @@ use phasegate_runtime::deadline::{Deadline, LIMIT, broken};
 use phasegate_runtime::locations::Locations;
 use phasegate_runtime::project::Project;
 use phasegate_runtime::runtime::Runtime;
-use phasegate_store::faulty::at;
+use phasegate_store::disk::faulty::at;
 
 const SKILL: &str = "skill: work\ndescription: Look first.\nmode: block\nphases:\n  look:\n    allowed: [Read, look_up]\n    \
                      forbidden: [Edit]\n    done_when: { ok: Read }\n  ask:\n    optional: true\n    allowed: [Grep]\n    \

@@ -3,8 +3,8 @@
 use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
-use super::program_text;
-use crate::field::{Bit, Field};
+use crate::check::run::program_text;
+use crate::expand::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::parse::Dialect;
 use crate::variables::{is_dangerous, is_evaluated, is_harmless};

@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::Verdict;
 
 use crate::arguments::Scan;
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::Finding;
 use crate::table::Rule;
 use crate::tree::Span;

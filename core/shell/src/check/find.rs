@@ -6,7 +6,7 @@ use phasegate_core::calls::analysis::{Access, Verdict};
 
 use self::bounds::Bounds;
 use super::command::Command;
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::walk::Walk;
 

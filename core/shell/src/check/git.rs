@@ -4,9 +4,9 @@ use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
 use super::find::bounds::pattern;
-use super::program_text;
 use crate::arguments::Given;
-use crate::field::{Bit, Field};
+use crate::check::run::program_text;
+use crate::expand::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::obeyed::is_harmless_key;
 use crate::walk::Walk;

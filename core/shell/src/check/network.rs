@@ -3,9 +3,9 @@
 use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
-use super::output::keeps;
-use super::program_text;
-use crate::field::{Bit, Field};
+use crate::check::files::output::keeps;
+use crate::check::run::program_text;
+use crate::expand::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::walk::Walk;
 

@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::{Access, Verdict};
 
 use super::command::Command;
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
 

@@ -4,7 +4,7 @@ use phasegate_core::calls::analysis::Verdict;
 
 use super::command::Command;
 use crate::arguments::same;
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::Finding;
 
 /// Verbs that read.

@@ -5,7 +5,7 @@ use phasegate_core::calls::analysis::Access;
 
 use super::command::Command;
 use super::git::placed;
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::Finding;
 use crate::walk::Walk;
 

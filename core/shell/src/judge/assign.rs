@@ -2,8 +2,8 @@
 
 use phasegate_core::calls::analysis::{Access, Verdict};
 
-use crate::check::program_text;
-use crate::field::{Bit, Field, any};
+use crate::check::run::program_text;
+use crate::expand::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::scope::WORD_STEPS;
 use crate::script::Script;

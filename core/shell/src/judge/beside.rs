@@ -4,9 +4,9 @@
 use phasegate_core::calls::analysis::{Access, Word as EngineWord};
 
 use crate::expand;
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
+use crate::expand::sources::{Beside, Told};
 use crate::judgement::{Part, Pattern, Piece, Touch};
-use crate::sources::{Beside, Told};
 use crate::tree::{Assignment, Operation, Parameter, Piece as Written, Redirection, Simple, Value, Word};
 use crate::walk::Walk;
 

@@ -2,7 +2,7 @@
 
 use phasegate_core::calls::analysis::Verdict;
 
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::walk::Walk;
 
 /// Builtins that change nothing of it.

@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::{Access, Status, Verdict};
 
 use super::sites::{changes_folder, moves};
-use crate::field::{Bit, Field, any};
+use crate::expand::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::judgement::Touch;
 use crate::output::is_connection;

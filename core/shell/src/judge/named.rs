@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use phasegate_core::calls::analysis::Access;
 
 use super::said::is_stream;
-use crate::field::Field;
-use crate::guard::is_sign;
+use crate::expand::field::Field;
+use crate::judge::guard::is_sign;
 use crate::script::{self, Doubt, Script};
 use crate::tree::Span;
 use crate::walk::Walk;

@@ -7,8 +7,10 @@ use phasegate_core::calls::analysis::{Access, Verdict};
 
 use crate::arguments::{Given, Scan, lists, same, scan};
 use crate::check::command::Command;
-use crate::check::{self, find, git, other_folder, program_text, tar};
-use crate::field::{Bit, Field};
+use crate::check::files::tar;
+use crate::check::run::{other_folder, program_text};
+use crate::check::{self, find, git};
+use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
 use crate::judge::named::{is_editor, reads_code};
 use crate::judgement::Touch;

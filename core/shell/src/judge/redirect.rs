@@ -4,7 +4,7 @@ use phasegate_core::calls::analysis::Word as EngineWord;
 use phasegate_core::calls::analysis::{Access, Verdict};
 
 use crate::expand;
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
 use crate::finding::Finding;
 use crate::output::{is_connection, is_harmless_output};
 use crate::scope::Scope;

@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::{CHANGED_BEFORE, NOT_HEARD_OF, Registered, Verdict, Word};
 use phasegate_core::shell::safety::is_runner;
 
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::{Finding, keep_worse};
 use crate::obeyed::Readers;
 use crate::table::{Operands, Rule};

@@ -4,8 +4,8 @@
 use phasegate_core::calls::analysis::Status;
 
 use super::text::Runs;
-use crate::field::Field;
-use crate::guard;
+use crate::expand::field::Field;
+use crate::judge::guard;
 use crate::parse::{self, Dialect};
 use crate::script::{Doubt, Script};
 use crate::walk::Walk;

@@ -4,8 +4,8 @@ use phasegate_core::calls::analysis::Word as EngineWord;
 use phasegate_core::calls::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
-use crate::check::other_folder;
-use crate::field::{Bit, Field};
+use crate::check::run::other_folder;
+use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::judge::registered::Ruled;
 use crate::judgement::engine_command;

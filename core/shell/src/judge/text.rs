@@ -3,9 +3,9 @@
 use phasegate_core::calls::analysis::{Status, Verdict};
 
 use super::sites::{given, names};
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::finding::{Finding, keep_worse};
-use crate::guard;
+use crate::judge::guard;
 use crate::parse::{self, Dialect};
 use crate::scope::COMMAND_STEPS;
 use crate::script::{Doubt, Script};

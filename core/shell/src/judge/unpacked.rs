@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::Access;
 
 use crate::arguments::Scan;
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
 use crate::walk::Walk;
 
 /// What an archive that is unpacked becomes.

@@ -1,7 +1,7 @@
 //! Words in the walk: what runs while they are expanded, and what they become.
 
 use crate::expand;
-use crate::field::{Field, any};
+use crate::expand::field::{Field, any};
 use crate::finding::Finding;
 use crate::parse::Dialect;
 use crate::script::Script;

@@ -191,7 +191,8 @@ impl Parser<'_> {
         if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirections.is_empty() {
             return Err(self.unexpected());
         }
-        simple.span = self.base.unwrap_or_else(|| (crate::guard::offset(start), crate::guard::offset(end)));
+        simple.span =
+            self.base.unwrap_or_else(|| (crate::judge::guard::offset(start), crate::judge::guard::offset(end)));
         Ok(Command::Simple(simple))
     }
 

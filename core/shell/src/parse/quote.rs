@@ -4,7 +4,7 @@ use std::mem;
 
 use super::word::push_text;
 use super::{Parsed, Parser, parse_inner};
-use crate::guard::{FIRST_SIGN, is_sign};
+use crate::judge::guard::{FIRST_SIGN, is_sign};
 use crate::tree::{List, Piece, Word};
 
 impl<'a> Parser<'a> {

@@ -2,7 +2,7 @@
 
 use super::command::is_meta;
 use super::{Parsed, Parser};
-use crate::guard::is_sign;
+use crate::judge::guard::is_sign;
 use crate::tree::{Operation, Parameter, Piece, Word};
 
 /// Appends text, with a parameter for each hole in it.

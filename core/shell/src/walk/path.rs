@@ -1,6 +1,6 @@
 //! A word as a path, from the folder the line started in.
 
-use crate::field::Field;
+use crate::expand::field::Field;
 use crate::judgement::{Pattern, Piece};
 use crate::scope::Scope;
 

@@ -10,15 +10,15 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
 use super::response::cause;
-use crate::http::parameters::Parameters;
+use crate::http::protocol::parameters::Parameters;
+use crate::http::protocol::revision;
+use crate::http::protocol::versions::{METHOD, NAME, SESSION, STATELESS, VERSION};
 use crate::http::remote::Remote;
-use crate::http::revision;
-use crate::http::versions::{METHOD, NAME, SESSION, STATELESS, VERSION};
-use crate::id::Id;
-use crate::link::{Arrived, Routed};
+use crate::message::id::Id;
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
 use crate::sync::lock;
+use crate::wire::link::{Arrived, Routed};
 
 /// How long the server may take to accept the end of the handshake, or the end of a session.
 pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(10);

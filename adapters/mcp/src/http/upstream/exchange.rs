@@ -9,8 +9,8 @@ use reqwest::{Method, Response, StatusCode};
 use super::driver::Driver;
 use super::received::{Ended, Place};
 use super::response::{kind, whole};
-use crate::http::versions::SESSION;
-use crate::id::Id;
+use crate::http::protocol::versions::SESSION;
+use crate::message::id::Id;
 use crate::message::{Kind, Message};
 
 /// How many times a stream that broke off is taken up again.

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::driver::Driver;
 use super::response::kind;
-use crate::id::Id;
+use crate::message::id::Id;
+use crate::message::object::Object;
 use crate::message::{Kind, Message};
-use crate::object::Object;
 
 /// How many pages of the list of tools are read at most.
 const MAX_PAGES: usize = 50;

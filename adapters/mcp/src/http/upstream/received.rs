@@ -12,7 +12,7 @@ use sse_stream::SseByteStream;
 
 use super::driver::Driver;
 use super::response::{MAX_MESSAGE_BYTES, RETRY_AFTER, kind};
-use crate::id::Id;
+use crate::message::id::Id;
 use crate::message::{Kind, Message};
 
 /// The longest time between two attempts to listen again.

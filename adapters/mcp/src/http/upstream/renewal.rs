@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::driver::Driver;
 use super::response::kind;
-use crate::http::versions::SESSION;
-use crate::id::Id;
+use crate::http::protocol::versions::SESSION;
 use crate::message::Message;
+use crate::message::id::Id;
 
 /// How long the server may take to begin a session anew.
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);

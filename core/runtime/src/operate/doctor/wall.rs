@@ -6,7 +6,7 @@ use phasegate_adapter::{Adapter, Finding, Level};
 
 use crate::processes::ancestors::own_process;
 use crate::runtime::Runtime;
-use phasegate_store::ownership::check_own;
+use phasegate_store::disk::ownership::check_own;
 
 pub(super) fn examine(runtime: &Runtime, managed: bool, adapters: &[&'static dyn Adapter]) -> Vec<Finding> {
     let own = |path: &Path| path.metadata().is_ok_and(|data| check_own(&data).is_ok());

@@ -3,7 +3,7 @@
 use crate::expand::bracket_end;
 use phasegate_core::calls::analysis::Access;
 
-use crate::field::{Bit, Field};
+use crate::expand::field::{Bit, Field};
 use crate::walk::Walk;
 
 /// The tests read so far, as alternatives of which each may ask for names.

@@ -1,0 +1,10 @@
+//! Setting up, and keeping what is stored.
+
+pub mod init;
+pub mod adapters;
+pub mod doctor;
+pub mod reload;
+pub mod repair;
+pub mod gc;
+pub mod audit;
+pub mod completions;
