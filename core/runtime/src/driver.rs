@@ -4,7 +4,6 @@
 //! batch, a probe on a store in memory.
 
 pub mod decide;
-pub mod redact;
 pub mod open_frame;
 pub mod frames;
 pub mod failure_mode;
@@ -45,7 +44,7 @@ use crate::clients::servers::is_among;
 use crate::deadline::Deadline;
 use crate::driver::decide::{Decided, decide};
 use crate::driver::failure_mode::Known;
-use crate::driver::redact::leaves_out;
+use crate::sessions::redact::leaves_out;
 use crate::driver::step_trial::StepTrial;
 use crate::effects::directory_snapshot::Watching;
 use crate::facts;

@@ -1,5 +1,6 @@
 //! Sessions as a person asks about them: which there are, and where each stands.
 
+pub mod redact;
 pub mod snapshot;
 pub mod index;
 pub mod loaded;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{Driver, unrecorded};
 use crate::clients::alarm::JudgedCall;
 use crate::driver::decide::Decided;
-use crate::driver::redact::{digest_of, shorten_event, shortened};
+use crate::sessions::redact::{digest_of, shorten_event, shortened};
 use crate::operate::audit;
 use crate::project::session_key;
 use crate::sessions::loaded::{AuditLines, SyncedRecord};

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Open, SessionCache};
 use phasegate_runtime::deadline::Deadline;
-use phasegate_runtime::driver::redact::shorten_event;
+use phasegate_runtime::sessions::redact::shorten_event;
 use phasegate_store::file_store::FileStore;
 use phasegate_store::scan::last_event;
 

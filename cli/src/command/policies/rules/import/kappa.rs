@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize as _;
-use phasegate_runtime::driver::redact::digest_of;
+use phasegate_runtime::sessions::redact::digest_of;
 use serde_json::{Value, json};
 
 use self::fold::{Folded, Unsaid};
