@@ -4,9 +4,9 @@
 //! The guard says so by a ticket ([`phasegate_runtime::clients::client_shell`]), and says where lines without one are held too. What was
 //! let through only to be held never runs otherwise: then nothing runs, and the status is 125.
 
+mod input;
+mod confined_line;
 mod say;
-mod given;
-mod held;
 mod real_shell;
 
 use std::ffi::OsString;
@@ -21,8 +21,8 @@ use phasegate_runtime::processes::ancestors::Process;
 use phasegate_runtime::processes::connections::sockets_of_clients;
 use phasegate_runtime::{Locations, Project};
 
-use self::given::Given;
-use self::held::Held;
+use self::confined_line::Held;
+use self::input::Given;
 use self::say::say;
 use crate::exit::{NO_PROGRAM, NOT_CONFINED};
 use crate::shell_probe::probe_here;

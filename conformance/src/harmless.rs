@@ -15,10 +15,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::folders::cases;
 use crate::loading::Loading;
-use crate::player::Stage;
-use crate::session::Answer;
+use crate::play::folders::cases;
+use crate::play::player::Stage;
+use crate::play::session::Answer;
 use crate::trial::{Check, Mismatch, Trial};
 use call::{Call, Calls};
 use host::{Host, Moment};

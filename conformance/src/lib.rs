@@ -4,27 +4,14 @@
 //! recorded from the real client), **session** (whole recorded sessions through the real binary), **judge** (shell lines).
 //! A case is a file; the modules are listed in reading order.
 
-mod folders;
+pub mod play;
 mod blessing;
 pub mod trial;
 pub mod compare;
-pub mod case;
-pub mod driver;
-pub mod wording;
 pub mod texts;
-pub mod story;
-pub mod walkthrough;
 pub mod upstream;
-pub mod session;
-mod relay;
-mod bridge;
-pub mod player;
-mod entry;
-pub mod outcome;
-pub mod demo;
 pub mod expected;
 mod loading;
-pub mod frames;
 mod shell;
 pub mod platform;
 mod harmless;
@@ -32,4 +19,4 @@ pub mod suite;
 pub mod report;
 
 pub use blessing::bless_from_now_on;
-pub use folders::cases;
+pub use play::folders::cases;

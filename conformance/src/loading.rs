@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::folders::cases;
+use crate::play::folders::cases;
 use crate::trial::{Check, Mismatch, Trial};
 
 /// The suite under construction: files that have been used, trials that they gave.

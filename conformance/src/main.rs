@@ -7,19 +7,20 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use owo_colors::OwoColorize as _;
-use phasegate_conformance::case::Case;
-use phasegate_conformance::demo::show;
 use phasegate_conformance::expected::matches;
 use phasegate_conformance::platform::all_sessions;
-use phasegate_conformance::player::Stage;
+use phasegate_conformance::play::case::Case;
+use phasegate_conformance::play::player::Stage;
+use phasegate_conformance::play::session::Session;
 use phasegate_conformance::report::Report;
-use phasegate_conformance::session::Session;
+use phasegate_conformance::report::demo::show;
+use phasegate_conformance::report::outcome;
+use phasegate_conformance::report::walkthrough::{WALKTHROUGH, table};
 use phasegate_conformance::suite::{Suite, load};
 use phasegate_conformance::texts::{self, Changed};
 use phasegate_conformance::trial::{Check, Mismatch, Trial};
 use phasegate_conformance::upstream::{self, Sample};
-use phasegate_conformance::walkthrough::{WALKTHROUGH, table};
-use phasegate_conformance::{bless_from_now_on, cases, outcome};
+use phasegate_conformance::{bless_from_now_on, cases};
 use rayon::prelude::*;
 
 /// One suite for every platform.

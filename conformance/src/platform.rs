@@ -9,15 +9,15 @@ use serde_json::json;
 
 use crate::blessing::blessing;
 use crate::compare::subset;
-use crate::folders::cases;
 use crate::loading::Loading;
-use crate::outcome;
-use crate::player::{Played, Stage};
-use crate::session::{Answer, Session};
+use crate::play::folders::cases;
+use crate::play::player::{Played, Stage};
+use crate::play::session::{Answer, Session};
+use crate::report::outcome;
 use crate::texts;
 
+use crate::texts::wording;
 use crate::trial::{Check, Mismatch, Trial};
-use crate::wording;
 
 /// Adds the trials of every recorded session of an adapter.
 pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {

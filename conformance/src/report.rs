@@ -1,5 +1,9 @@
 //! The report: a matrix of areas and checks, then every mismatch with the command that runs its case alone.
 
+pub mod demo;
+pub mod walkthrough;
+pub mod outcome;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -10,8 +10,8 @@ use phasegate_shell::{Table, Trust, judge};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::folders::shell_lines;
 use crate::loading::Loading;
+use crate::play::folders::shell_lines;
 use crate::trial::{Check, Mismatch, Trial};
 
 /// Files that `cargo xtask shell-oracle` reads.

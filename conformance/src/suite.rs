@@ -7,13 +7,15 @@ use std::sync::Arc;
 use phasegate_adapter::Adapter;
 
 use crate::blessing::blessing;
-use crate::case::Case;
 use crate::expected::ExpectedFailures;
-use crate::folders::cases;
 use crate::loading::Loading;
+use crate::play::case::Case;
+use crate::play::folders::cases;
+use crate::play::{frames, story};
+use crate::report::outcome;
 use crate::trial::{Check, Mismatch, Trial, Verdict};
 use crate::upstream::{Fixture, Sample};
-use crate::{frames, harmless, outcome, platform, shell, story, texts, upstream};
+use crate::{harmless, platform, shell, texts, upstream};
 
 /// Every trial, and the known departures.
 pub struct Suite {

@@ -4,6 +4,8 @@
 //! A key is `STORY.N` or `CASE.N`, after the first reply that held the text. It stays when the text changes. If replies
 //! that shared a text come to differ, most of them keep the key, and the others get new ones.
 
+pub mod wording;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -11,8 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::folders::cases;
-use crate::wording;
+use crate::play::folders::cases;
 
 /// The file of texts, below the cases.
 pub(crate) const FILE: &str = "texts.json";

@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 pub use sample::{Fixture, Sample};
 
 use crate::compare::subset;
-use crate::driver::{Driver, Stage, open};
+use crate::play::driver::{Driver, Stage, open};
+use crate::texts::wording;
 use crate::trial::Mismatch;
-use crate::wording;
 use sample::{CallExpect, Violation};
 
 /// The calls that are commands of ours.

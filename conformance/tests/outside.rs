@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use phasegate_conformance::frames::outside::check;
+use phasegate_conformance::play::frames::outside::check;
 
 #[path = "../../adapters/api/examples/echo.rs"]
 #[allow(

@@ -34,7 +34,7 @@ mod first_week;
 mod formats;
 mod gc;
 mod hard_links;
-mod held_sessions;
+mod confined_sessions;
 mod hook;
 mod in_force;
 mod init;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::call::Call;
-use crate::session::{About, Answer, Recorded, Session};
+use crate::play::session::{About, Answer, Recorded, Session};
 
 /// `hosts/ID.toml`: templates of frames, in which a text `@name`, or one that ends so, stands for a value.
 #[derive(Deserialize)]

@@ -1,5 +1,8 @@
 //! The rules of all levels: files of rules, packs, and what settings say of them (rules 4.9).
 
+#[cfg(not(feature = "rules"))]
+mod too_new;
+
 #[cfg(feature = "rules")]
 mod cedar;
 mod facts;
@@ -8,8 +11,6 @@ mod problem;
 mod read;
 mod spans;
 mod tools;
-#[cfg(not(feature = "rules"))]
-mod unread;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,5 +1,6 @@
 //! Evidence: what completes a phase, which facts are asked for it, and what of it is missing.
 
+pub(crate) mod phase_conditions;
 pub mod object;
 pub mod content;
 pub mod fact;
@@ -8,6 +9,5 @@ pub mod format;
 pub mod artifact;
 pub mod condition;
 pub mod proof;
-pub(crate) mod asked_conditions;
 pub(crate) mod eval;
 pub(crate) mod missing;

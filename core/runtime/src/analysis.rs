@@ -116,7 +116,7 @@ pub(crate) fn complete<'a>(
     if !may_change {
         return none();
     }
-    let place = own::guarded::Place { base: &base, protected: protected() };
+    let place = own::guard_files::Place { base: &base, protected: protected() };
     analysis.guarded = match &judged {
         Some(judged) => {
             place.by_shell_line(judged, input.get("command").and_then(Value::as_str).unwrap_or_default(), shell)

@@ -44,7 +44,6 @@ use crate::clients::servers::is_among;
 use crate::deadline::Deadline;
 use crate::driver::decide::{Decided, decide};
 use crate::driver::failure_mode::Known;
-use crate::sessions::redact::leaves_out;
 use crate::driver::step_trial::StepTrial;
 use crate::effects::directory_snapshot::Watching;
 use crate::facts;
@@ -58,6 +57,7 @@ use crate::sessions::lineage;
 use crate::sessions::lineage::{Origin, Reached};
 use crate::sessions::loaded::{LoadedProject, LoadedSession};
 use crate::sessions::outer_sessions;
+use crate::sessions::redact::leaves_out;
 use crate::sessions::snapshot::SessionChange;
 
 /// Both journals of a session, locked, and all that a decision depends on.

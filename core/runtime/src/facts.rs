@@ -1,5 +1,6 @@
 //! Facts: what the engine asks about the world. A source is one file below and one line of [`SOURCES`].
 
+pub(crate) mod named_files;
 pub(crate) mod budget;
 mod source;
 mod tracked;
@@ -12,7 +13,6 @@ mod contents;
 mod counts;
 pub(crate) mod elements;
 pub(crate) mod steps;
-pub(crate) mod named;
 pub(crate) mod pointer;
 pub(crate) mod format;
 pub(crate) mod says;

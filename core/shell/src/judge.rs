@@ -1,17 +1,17 @@
 //! The walk over a line's tree: what each command does, and what that makes of the line.
 
+mod made_words;
+pub(crate) mod code_paths;
+pub(crate) mod made_lines;
+mod assignments;
 pub(crate) mod guard;
-mod sites;
 mod arithmetic;
 mod assign;
-mod beside;
 mod builtin;
 mod compound;
 mod program;
 mod redirect;
 mod registered;
-pub(crate) mod named;
-pub(crate) mod said;
 mod simple;
 pub(crate) mod text;
 mod unpacked;
@@ -40,7 +40,7 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
     let otherwise = zsh::difference(line).filter(|_| trust.zsh);
     // Another command of the line may go to another branch before.
     let branch = trust.branch.clone().filter(|_| list.only().is_some());
-    let mut walk = Walk::new(table, Trust { branch, ..trust }, sites::names(&list));
+    let mut walk = Walk::new(table, Trust { branch, ..trust }, assignments::names(&list));
     if let Some((because, span)) = otherwise {
         walk.note(Finding::new(Verdict::Unknown, because, span));
     }

@@ -20,9 +20,9 @@ mod walk;
 mod check;
 mod judge;
 
+pub use judge::code_paths::is_subscript;
 pub use judge::guard::{MAX_LINE_BYTES, is_refused};
 pub use judge::judge;
-pub use judge::named::is_subscript;
 pub use judgement::{Judgement, Part, Pattern, Piece, Problem, Touch, Trust};
 pub use obeyed::{Readers, names_programs, obeying};
 pub use table::{Check, Family, Operands, Rule, Style, Table, Wraps, shipped_source};

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use phasegate_conformance::outcome::{Outcome, claims, kept};
 use phasegate_conformance::platform::all_sessions;
+use phasegate_conformance::report::outcome::{Outcome, claims, kept};
 
 use super::generated::{Generated, cell};
 use xtask::failure::{Failure, Result};

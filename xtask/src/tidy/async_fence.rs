@@ -14,7 +14,7 @@ const ALLOWED: &[&str] = &[
     "adapters/mcp/",
     "adapters/tower/",
     "xtask/src/tidy/",
-    "conformance/src/relay",
+    "conformance/src/play/relay",
     "conformance/mcp-server/",
     "guard/src/",
     "guard/tests/",

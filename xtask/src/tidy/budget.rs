@@ -1,5 +1,7 @@
 //! Files stay small enough to be read at once.
 
+use std::collections::BTreeMap;
+
 use super::finding::Finding;
 use super::source::code;
 use super::tree::{TextFile, Tree};
@@ -7,8 +9,11 @@ use super::tree::{TextFile, Tree};
 const HARD: usize = 450;
 const MEDIAN: usize = 120;
 const P90: usize = 350;
+/// A folder of a program or library shows its files on one screen.
+const FOLDER: usize = 20;
 
-/// Every file is under the hard stop; median and ninetieth percentile are under theirs; no file is named `mod.rs`.
+/// Every file is under the hard stop; median and ninetieth percentile are under theirs; no folder has too many files; no
+/// file is named `mod.rs`.
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut counts: Vec<(usize, &TextFile)> = tree.rust().map(|file| (code(&file.text).count(), file)).collect();
     counts.sort_by_key(|(count, file)| (*count, file.path.clone()));
@@ -33,7 +38,24 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
             instead: "name it `<module>.rs` beside the folder",
         });
     }
+    findings.extend(folders(tree));
     findings
+}
+
+/// The folders of sources that hold more files than a reader takes in.
+fn folders(tree: &Tree) -> Vec<Finding> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (folder, _) in tree.rust().filter_map(|file| file.path.rsplit_once('/')) {
+        *counts.entry(folder).or_default() += 1;
+    }
+    let crowded = counts.iter().filter(|(folder, count)| **count > FOLDER && format!("{folder}/").contains("/src/"));
+    let finding = |(folder, count): (&&str, &usize)| Finding {
+        path: (*folder).to_string(),
+        line: 0,
+        what: format!("{count} files in one folder, at most {FOLDER}"),
+        instead: "give what belongs together a folder that is named by its subject",
+    };
+    crowded.map(finding).collect()
 }
 
 #[cfg(test)]
@@ -51,6 +73,16 @@ mod tests {
         all.extend([("a/src/big.rs", big.as_str()), ("a/src/long.rs", commented.as_str())]);
         let found = check(&tree(&all));
         assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a/src/big.rs"]);
+    }
+
+    #[test]
+    fn a_crowded_folder_of_sources_is_found_and_one_of_tests_is_not() {
+        let folder = |folder: &str, count: usize| (0..count).map(move |at| format!("{folder}/{at}.rs")).collect();
+        let files: Vec<Vec<String>> =
+            vec![folder("a/src", FOLDER + 1), folder("b/src/c", FOLDER), folder("a/tests", 30)];
+        let all: Vec<(&str, &str)> = files.iter().flatten().map(|path| (path.as_str(), "fn a() {}\n")).collect();
+        let found = check(&tree(&all));
+        assert_eq!(found.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["a/src"]);
     }
 
     #[test]

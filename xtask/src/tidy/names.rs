@@ -64,6 +64,17 @@ const WORDS: &[Word] = &[
     word("lives", "say `recorded_sessions`"),
     word("double", "say `fake`"),
     word("kept", "say `snapshot`"),
+    word("meant", "say whose: `target`"),
+    word("said", "say what is said: `agent_message`, `made_lines`"),
+    word("shown", "say what is shown: `pending_content`"),
+    word("asked", "say what: `unfinished_calls`"),
+    word("hindered", "say `deadlock`"),
+    word("ruled", "say `objection`"),
+    word("held", "say what holds it: `confined_line`"),
+    word("awake", "say `live`"),
+    word("seen", "say what was seen: `guarded_projects`"),
+    word("given", "say what: `input`"),
+    word("beside", "say what is beside: `made_words`"),
 ];
 
 /// No source file is named by one of the words; a file of a module is its module.

@@ -1,16 +1,16 @@
 //! One call in one run: the situation for the decision table, and where the answer leads.
 
+mod conditional_lines;
+mod allow_list;
+mod denial_lines;
+mod standstill;
 mod caller;
 mod changed;
 pub(crate) mod confined;
 mod evidence;
-mod listed;
-mod lines;
-mod named;
 mod reserved;
 mod planned;
 pub(crate) mod rollback;
-mod still;
 mod strictest;
 
 use alloc::borrow::Cow;
@@ -19,9 +19,9 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+pub(crate) use self::allow_list::UnmetLine;
+use self::allow_list::{Listed, Unmet};
 pub(crate) use self::caller::Caller;
-pub(crate) use self::listed::UnmetLine;
-use self::listed::{Listed, Unmet};
 use self::rollback::may_go_back;
 use crate::answers::doubt::NamedLine;
 use crate::calls::analysis::Status;
@@ -326,7 +326,7 @@ impl<'a> SkillPart<'a> {
             }
             this.labels = Cow::Owned(labels);
         }
-        let mut lines = listed::lines(skill);
+        let mut lines = allow_list::lines(skill);
         this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
         this
     }

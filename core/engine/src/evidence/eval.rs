@@ -1,7 +1,7 @@
 //! Conditions held against evidence and facts.
 
+mod open_calls;
 mod artifact;
-mod going_on;
 pub(crate) mod written;
 
 use alloc::collections::BTreeSet;

@@ -1,11 +1,11 @@
 //! The line of a shell call, read into simple commands and judged.
 
+pub(in crate::analysis) mod command_settings;
 pub(in crate::analysis) mod folders;
 pub(in crate::analysis) mod made_words;
 pub(in crate::analysis) mod inner_lines;
 pub(in crate::analysis) mod unread_lines;
 pub(in crate::analysis) mod may_run;
-pub(in crate::analysis) mod obeyed;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::{Driver, unrecorded};
 use crate::clients::alarm::JudgedCall;
 use crate::driver::decide::Decided;
-use crate::sessions::redact::{digest_of, shorten_event, shortened};
 use crate::operate::audit;
 use crate::project::session_key;
 use crate::sessions::loaded::{AuditLines, SyncedRecord};
+use crate::sessions::redact::{digest_of, shorten_event, shortened};
 use crate::sessions::snapshot::{Checkpoint, ProjectChange, SessionChange, SessionCheckpoint};
 
 /// A session's checkpoint in the project's journal is renewed after so many of its records.

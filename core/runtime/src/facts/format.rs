@@ -8,7 +8,7 @@ use phasegate_core::{FactValue, Policy};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::named::{NamedFiles, bytes, each};
+use super::named_files::{NamedFiles, bytes, each};
 use super::source::{FactSource, World};
 
 /// The source.

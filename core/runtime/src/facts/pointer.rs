@@ -7,7 +7,7 @@ use phasegate_core::policy::matcher::ArgIs;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::named::{NamedFiles, bytes, each};
+use super::named_files::{NamedFiles, bytes, each};
 use super::source::{FactSource, World};
 
 /// The source.

@@ -7,7 +7,7 @@ use phasegate_store::digest::sha256_hex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::named::{self, NamedFiles};
+use super::named_files::{self, NamedFiles};
 use super::source::{FactSource, World};
 
 /// The source.
@@ -32,7 +32,7 @@ impl FactSource for Steps {
 
     fn gather(world: World<'_>, arguments: &Arguments) -> FactValue {
         let tried = |steps: &[Step]| world.trial.map_or_else(Vec::new, |trial| trial.faults(steps, &arguments.paths));
-        arguments.answer(&|path| named::bytes(world.root, path), &tried)
+        arguments.answer(&|path| named_files::bytes(world.root, path), &tried)
     }
 }
 
@@ -43,7 +43,7 @@ impl Arguments {
         read: &dyn Fn(&str) -> Option<Vec<u8>>,
         tried: &dyn Fn(&[Step]) -> Vec<String>,
     ) -> FactValue {
-        let of_file = |path: &str, digest: &str| named::one(path, digest, read, &|bytes| self.of(bytes, tried));
+        let of_file = |path: &str, digest: &str| named_files::one(path, digest, read, &|bytes| self.of(bytes, tried));
         let told: Map<String, Value> =
             self.files.iter().map(|(path, digest)| (path.clone(), of_file(path, digest))).collect();
         FactValue::Known(Value::Object(told))

@@ -2,7 +2,7 @@
 
 use phasegate_core::calls::analysis::{Access, Status, Verdict};
 
-use super::sites::{changes_folder, moves};
+use super::assignments::{changes_folder, moves};
 use crate::expand::field::{Bit, Field, any};
 use crate::finding::Finding;
 use crate::judgement::Touch;

@@ -12,7 +12,7 @@ use crate::check::run::{other_folder, program_text};
 use crate::check::{self, find, git};
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
-use crate::judge::named::{is_editor, reads_code};
+use crate::judge::code_paths::{is_editor, reads_code};
 use crate::judgement::Touch;
 use crate::obeyed::Readers;
 use crate::table::{Check, Operands, Rule, Style};

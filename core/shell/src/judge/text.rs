@@ -2,7 +2,7 @@
 
 use phasegate_core::calls::analysis::{Status, Verdict};
 
-use super::sites::{given, names};
+use super::assignments::{given, names};
 use crate::expand::field::Field;
 use crate::finding::{Finding, keep_worse};
 use crate::judge::guard;
@@ -109,7 +109,7 @@ impl Walk<'_> {
     fn later_text(&mut self, script: &Script) {
         if let Ok(list) = parse::parse_inner(&script.text, Some(script.span), 0, self.dialect) {
             given(&list).for_each(|name| self.hide(&name));
-            if super::sites::changes_folder(&list) {
+            if super::assignments::changes_folder(&list) {
                 self.scope.lose_folder();
             }
         }

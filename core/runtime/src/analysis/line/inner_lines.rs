@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::{Guarded, Verdict};
 use phasegate_shell::{Judgement, Part, Pattern, Table, Trust, judge};
 
-use crate::analysis::own::guarded::Place;
+use crate::analysis::own::guard_files::Place;
 use crate::analysis::paths::arguments::is_one_of;
 
 /// Programs that run what they read.

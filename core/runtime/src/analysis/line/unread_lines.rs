@@ -4,7 +4,7 @@ use phasegate_core::calls::analysis::{Guarded, Part};
 use phasegate_shell::{Judgement, is_refused, judge};
 
 use crate::analysis::line::Shell;
-use crate::analysis::own::guarded::Place;
+use crate::analysis::own::guard_files::Place;
 
 impl Place<'_> {
     /// For the line of a shell call. A character that is refused as shells and people read it differently is a letter to

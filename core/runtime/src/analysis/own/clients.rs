@@ -10,7 +10,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Table};
 
 use super::client_files::{ClientFiles, on_path};
 use super::client_names::{last, names};
-use super::guarded::Place;
+use super::guard_files::Place;
 use crate::clients::platforms::Client;
 
 /// Programs that run a program of a package, or one that a file holds.

@@ -3,7 +3,7 @@
 use phasegate_core::calls::analysis::{Guarded, Part as Kind};
 use phasegate_shell::{Judgement, Part};
 
-use super::guarded::Place;
+use super::guard_files::Place;
 use crate::protected::protected_path::fold;
 
 /// The program's name.

@@ -14,7 +14,7 @@ use crate::analysis::new_content::{self, CONTENT};
 use crate::facts;
 use crate::facts::elements::Arguments;
 use crate::facts::steps;
-use crate::facts::{format, named, pointer};
+use crate::facts::{format, named_files, pointer};
 use phasegate_store::digest::sha256_hex;
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
@@ -167,7 +167,7 @@ impl Files {
             return Some(format::Arguments::deserialize(key.args()).ok()?.answer(policy, &read));
         }
         let asked = pointer::Arguments::deserialize(key.args()).ok()?;
-        Some(named::each(&asked.files, &read, &|bytes| asked.of(bytes)))
+        Some(named_files::each(&asked.files, &read, &|bytes| asked.of(bytes)))
     }
 
     /// What stands in a file, as far as lines tell it.

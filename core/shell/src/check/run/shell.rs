@@ -5,7 +5,7 @@ use phasegate_core::calls::analysis::{Access, Verdict};
 use crate::check::command::Command;
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
-use crate::judge::said::is_stream;
+use crate::judge::made_lines::is_stream;
 use crate::judge::text::Runs;
 use crate::parse::Dialect;
 use crate::script::{Doubt, Script};

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use crate::blessing::blessing;
 use crate::compare::subset;
-use crate::folders::cases;
 use crate::loading::Loading;
+use crate::play::folders::cases;
 use crate::trial::{Check, Mismatch};
 use recordings::{add, decoded, recordings};
 

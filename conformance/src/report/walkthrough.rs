@@ -4,9 +4,9 @@
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
-use crate::case::{Case, Step};
-use crate::driver::open;
-use crate::story::stage;
+use crate::play::case::{Case, Step};
+use crate::play::driver::open;
+use crate::play::story::stage;
 
 /// The story, below `cases/`.
 pub const WALKTHROUGH: &str = "seed-000/shipped/walkthrough.json";

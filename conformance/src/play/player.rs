@@ -16,9 +16,10 @@ use phasegate_runtime::{Locations, Project, Runtime};
 use phasegate_service::ProjectGuard;
 use serde_json::Value;
 
-use crate::bridge::Bridge;
-use crate::relay::{self, Player};
-use crate::session::{Answer, BASE, Recorded, Session};
+use crate::play::bridge::Bridge;
+use crate::play::relay;
+use crate::play::relay::Player;
+use crate::play::session::{Answer, BASE, Recorded, Session};
 
 /// A session set up in a folder: its project, a home and a state folder.
 pub struct Stage {

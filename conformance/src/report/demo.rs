@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize;
 use serde_json::Value;
 
-use crate::entry;
-use crate::player::Stage;
-use crate::session::{About, BASE, Session};
+use crate::play::entry;
+use crate::play::player::Stage;
+use crate::play::session::{About, BASE, Session};
 
 /// How many calls were answered how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::session::Answer;
+use crate::play::session::Answer;
 
 /// The version of the protocol that recorded plugins speak.
 const PROTOCOL: u32 = 1;

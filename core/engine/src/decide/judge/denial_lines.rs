@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::listed::UnmetLine;
+use super::allow_list::UnmetLine;
 use super::{SkillCall, SkillPart};
 use crate::answers::doubt::NamedLine;
 use crate::decide::Line;

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::blessing::blessing;
 use crate::compare::subset;
-use crate::entry;
-use crate::folders::cases;
-use crate::player::Played;
-use crate::session::{Recorded, Session};
+use crate::play::entry;
+use crate::play::folders::cases;
+use crate::play::player::Played;
+use crate::play::session::{Recorded, Session};
 use crate::trial::Mismatch;
 
 /// The file of outcomes, below the cases.
@@ -163,7 +163,7 @@ fn characters(answer: &Value) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Answer;
+    use crate::play::session::Answer;
 
     #[test]
     fn a_run_that_ends_before_the_work_is_done_is_counted() {

@@ -8,7 +8,7 @@ use phasegate_shell::{Judgement, Part, Pattern, Piece, Readers, Table, obeying};
 use serde_json::Value;
 
 use crate::analysis::new_content::CONTENT;
-use crate::analysis::own::guarded::Place;
+use crate::analysis::own::guard_files::Place;
 use crate::analysis::paths::arguments::{COPIES, blanks_off, each_text, is_one_of, makes_folders};
 use crate::analysis::paths::pattern_matches::matched;
 

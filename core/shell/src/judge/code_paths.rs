@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use phasegate_core::calls::analysis::Access;
 
-use super::said::is_stream;
+use super::made_lines::is_stream;
 use crate::expand::field::Field;
 use crate::judge::guard::is_sign;
 use crate::script::{self, Doubt, Script};

@@ -7,7 +7,7 @@ use phasegate_confine::{Level, Report, Request, run as run_confined, work_base};
 use phasegate_runtime::Locations;
 use phasegate_runtime::clients::client_shell::{Meeting, Ticket};
 
-use super::given::Given;
+use super::input::Given;
 use super::say::say;
 use crate::confining::{not_kept, overlaid};
 use crate::exit::NOT_KEPT;

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::recordings::{Recordings, add};
-use crate::folders::cases;
 use crate::loading::Loading;
+use crate::play::folders::cases;
 use crate::trial::{Check, Mismatch};
 
 /// `provenance.toml`.

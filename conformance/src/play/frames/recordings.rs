@@ -6,7 +6,7 @@ use phasegate_adapter::{Adapter, Frame, Playback};
 use serde_json::{Value, json};
 
 use crate::loading::Loading;
-use crate::relay;
+use crate::play::relay;
 use crate::trial::{Check, Mismatch, Trial};
 
 /// The recordings of one adapter, by `VERSION/SCENARIO`: their frames.

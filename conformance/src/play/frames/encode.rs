@@ -12,12 +12,13 @@ use serde_json::json;
 
 use super::recordings::{Recordings, add};
 use crate::blessing::blessing;
-use crate::folders::cases;
 use crate::loading::Loading;
-use crate::relay::{self, Script};
+use crate::play::folders::cases;
+use crate::play::relay;
+use crate::play::relay::Script;
+use crate::texts::wording;
 use crate::texts::{self, Reply};
 use crate::trial::{Check, Mismatch};
-use crate::wording;
 
 /// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
 #[derive(Clone, Deserialize, Serialize)]

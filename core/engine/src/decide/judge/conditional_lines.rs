@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::listed::{Listed, Unmet, UnmetLine};
+use super::allow_list::{Listed, Unmet, UnmetLine};
 use super::{SkillCall, SkillPart};
 use crate::decide::graph::{Here, Transition};
 use crate::evidence::condition::{Condition, Truth};

@@ -3,11 +3,11 @@
 use phasegate_config::Kind;
 use serde_json::{Map, Value};
 
-use crate::case::Case;
 use crate::compare::subset;
-use crate::driver::{Driver, Stage, open};
+use crate::play::case::Case;
+use crate::play::driver::{Driver, Stage, open};
+use crate::texts::wording;
 use crate::trial::Mismatch;
-use crate::wording;
 
 /// Plays a story in one column, or in its only one.
 #[must_use]
