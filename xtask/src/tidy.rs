@@ -8,6 +8,7 @@ mod modules;
 mod arrows;
 mod async_fence;
 mod budget;
+mod size;
 mod cycles;
 mod documents;
 mod forgotten;
@@ -50,6 +51,7 @@ const CHECKS: &[Check] = &[
     ("async fence", async_fence::check),
     ("platform names", platform_names::check),
     ("file budgets", budget::check),
+    ("size of what ships", size::check),
     ("forgotten test files", forgotten::check),
     ("machine paths", machine_paths::check),
     ("documents", documents::check),

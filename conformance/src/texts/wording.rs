@@ -8,6 +8,10 @@ use crate::trial::Mismatch;
 
 /// The most characters of a text.
 pub const MAX_CHARS: usize = 600;
+/// The most characters of a denial of a phase, which says what the call is and what to do now.
+const MAX_DENIAL_CHARS: usize = 300;
+/// How a denial of a phase begins.
+const DENIALS: [&str; 4] = ["Not yet (", "Not now (", "Not in phase ", "No (skill "];
 /// A part of a text that is repeated counts from this length, in characters.
 const MIN_REPEATED_CHARS: usize = 20;
 /// What stands before the text of a file that describes a phase.
@@ -92,9 +96,15 @@ fn of_ours(place: &str, text: &str) -> Vec<Mismatch> {
     // In the layout of the original the object at the end has the sentences once more.
     let original = text.starts_with("Phase violation: ") || text.starts_with("Phase warning: ");
     let text = text.split_once("\n\n{").filter(|_| original).map_or(text, |(sentences, _)| sentences);
-    let count = text.chars().count();
-    if count > MAX_CHARS {
-        mismatches.push(Mismatch::new(place, "wording.length", json!(MAX_CHARS), json!(format!("{count}: {text}"))));
+    let denial = DENIALS.iter().any(|head| text.starts_with(head));
+    let (said, most) = match (denial, text.split_once("\n\n")) {
+        (true, Some((denial, _))) => (denial, MAX_DENIAL_CHARS),
+        (true, None) => (text, MAX_DENIAL_CHARS),
+        (false, _) => (text, MAX_CHARS),
+    };
+    let count = said.chars().count();
+    if count > most {
+        mismatches.push(Mismatch::new(place, "wording.length", json!(most), json!(format!("{count}: {said}"))));
     }
     for wrong in ["{file}", "Allowed tools: []"].into_iter().filter(|wrong| text.contains(wrong)) {
         mismatches.push(Mismatch::new(place, "wording.contains", Value::Null, json!(format!("{wrong}: {text}"))));
@@ -132,6 +142,11 @@ mod tests {
         let page = format!("a{PAGE}{}{NEXT}b", "y".repeat(MAX_CHARS));
         assert_eq!(fields(&page), Vec::<String>::new());
         assert_eq!(fields(&page.replace("a\n", &"x".repeat(MAX_CHARS))), ["wording.length"]);
+        let denial = |count: usize| {
+            let reply = json!({"deny": format!("Not yet (skill s): {}", "x".repeat(count))}).to_string();
+            of_reply("here", &reply).len()
+        };
+        assert_eq!((denial(200), denial(MAX_DENIAL_CHARS)), (0, 1));
         assert_eq!(fields("call {\"file_path\":\"{file}\"}"), ["wording.contains"]);
         assert_eq!(fields("No call would be allowed now. Allowed tools: [a]"), ["wording.stuck"]);
     }

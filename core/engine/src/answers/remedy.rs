@@ -360,13 +360,16 @@ fn guidance(
     let back = way_back(world, skill, run, here);
     let (needs, uncounted) =
         blocking.map(|found| told_beside(&found.missing, last, back.is_some())).unwrap_or_default();
+    let done_by = phase.done_by.as_ref();
+    let done_by =
+        done_by.filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != **kind);
     Guidance::Strict(Box::new(Standing {
         skill: skill.name.clone(),
         done: is_done.then(|| here.name.clone()),
         phase: phase.name.clone(),
         now: match verdict.ruling.confinable {
             true => OF_ITS_OWN.to_string(),
-            false => now.map(what_to_do).unwrap_or_default(),
+            false => now.map(|phase| what_to_do(phase, done_by)).unwrap_or_default(),
         },
         needs,
         uncounted,
@@ -380,10 +383,7 @@ fn guidance(
             .filter(|_| (!has_needs || choice) && !run.has_more_waves())
             .map(|next| (next.name.clone(), told(next)))
             .collect(),
-        done_by: phase
-            .done_by
-            .clone()
-            .filter(|kind| context.caller.agent.is_none() || context.caller.in_run(skill, run).kind != kind),
+        done_by: done_by.cloned(),
         steps,
         failed_gate: run.at_gate() && why == Some(Why::Outcome(CallOutcome::Failed)),
         known: known_skills(context, verdict),
@@ -427,11 +427,12 @@ fn told_beside(missing: &Missing<'_>, last: Option<&Uncounted>, goes_back: bool)
     }
 }
 
-/// What an agent has to do in a phase, as the policy says it.
-fn what_to_do(phase: &Phase) -> String {
-    match phase.task.contains('\n') {
-        true => format!("do what the text of phase {} says", phase.name),
-        false => phase.task.clone(),
+/// What an agent has to do in a phase, as the policy says it, or the subagent that does it.
+fn what_to_do(phase: &Phase, done_by: Option<&String>) -> String {
+    match (phase.task.contains('\n'), done_by) {
+        (false, _) => phase.task.clone(),
+        (true, Some(kind)) => format!("start the subagent `{kind}`, which does this phase"),
+        (true, None) => format!("do what the text of phase {} says", phase.name),
     }
 }
 

@@ -32,8 +32,6 @@ use words::{because, misplaced_words, near};
 pub(crate) use recovery::{repeated, uncounted};
 pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
 
-/// The longest text beside a question that tells how to get on without a yes.
-const MAX_OTHERWISE_CHARS: usize = 120;
 
 /// What a kind of denial says.
 struct Rendered {
@@ -300,19 +298,17 @@ fn unlisted(kind: &DenialKind) -> String {
     }
 }
 
-/// How to get on from a question: the answer is the user's.
-pub(crate) fn asked(recovery: &str, name: &str) -> String {
+/// How to get on from a question: the answer is the user's. What leads on without the user is told where there is room.
+pub(crate) fn asked(decision: &Decision, name: &str) -> String {
     let yes = format!(
-        "The user decides. Where nobody asks them, have them type `{} approve {name}`, and make the same call again within \
-         ten minutes.",
+        "The user decides. Where nobody asks them, they type `{} approve {name}`, and you make the same call again within ten \
+         minutes.",
         slash_command::WORD
     );
-    // What leads on without the user is told where it is short.
-    if recovery.is_empty() || recovery.chars().count() > MAX_OTHERWISE_CHARS {
-        yes
-    } else {
-        format!("{yes} Otherwise: {recovery}")
-    }
+    let other = decision.recovery.strip_prefix("Now: ").unwrap_or(&decision.recovery);
+    let both = format!("{yes} Or without them: {other}");
+    let fits = decision.reason.chars().count().saturating_add(both.chars().count()) <= recovery::MAX_CHARS;
+    if other.is_empty() || !fits { yes } else { both }
 }
 
 /// What the agent is told where a person rejected what it made.

@@ -135,7 +135,7 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
     let known = of_call(&draft.state().session, &identity).map(|question| question.name.clone());
     if is_question {
         let name = known.unwrap_or_else(|| new_name(&draft.state().session, &digest(call, event)));
-        decision.recovery = rendering::asked(&decision.recovery, &name);
+        decision.recovery = rendering::asked(decision, &name);
         decision.question = Some(name.clone());
         let (tool, of) = (call.tool.name.clone(), shown(call));
         let (skill, phase) = (decision.skill.clone(), decision.phase.clone());

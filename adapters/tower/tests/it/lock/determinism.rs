@@ -51,7 +51,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The files of the stage, and that of the reasons.
 fn sources() -> Vec<PathBuf> {
-    let mut found = vec![Path::new(CRATE).join("../../core/engine/src/reason.rs")];
+    let mut found = vec![Path::new(CRATE).join("../../core/engine/src/answers/reason.rs")];
     files(&Path::new(CRATE).join("src"), &mut found);
     found.retain(|path| path.extension().is_some_and(|end| end == "rs"));
     found

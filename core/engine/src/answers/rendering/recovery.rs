@@ -23,6 +23,9 @@ const OVER: &str = "The phase that you were started for is over, so you may only
 /// The most characters of a denial, if no list of names makes it longer.
 pub(super) const MAX_CHARS: usize = 300;
 
+/// What is said of a command that a person types.
+const IN_A_TERMINAL: &str = " (in a terminal without `/`)";
+
 /// The recovery that follows from where the run stands, in `room` characters if it can be, or with every word; `None`: the kind of the denial says
 /// all.
 pub(super) fn recovery(guidance: &Guidance, room: Option<usize>) -> Option<String> {
@@ -94,6 +97,10 @@ fn within(standing: &Standing, room: Option<usize>) -> String {
     let mut fits = String::new();
     for text in texts {
         fits = text;
+        if fits.chars().count() > room {
+            // Where a person types it, the page of their client says too.
+            fits = fits.replace(IN_A_TERMINAL, "");
+        }
         if fits.chars().count() <= room {
             break;
         }
@@ -130,7 +137,7 @@ fn now(standing: &Standing, told: Told) -> String {
     if !now.is_empty() {
         sentences.push(format!("Now: {}.", now.trim_end_matches('.')));
     }
-    if let Some(kind) = &standing.done_by {
+    if let Some(kind) = standing.done_by.as_ref().filter(|kind| !now.contains(&format!("`{kind}`"))) {
         sentences.push(format!("The subagent `{kind}` does it: start it."));
     }
     sentences.extend(missing(standing, told));
@@ -211,5 +218,5 @@ fn way_back(back: &WayBack) -> String {
 /// What a person types to approve.
 fn typed(names: &[String]) -> String {
     let typed: Vec<String> = names.iter().map(|name| format!("`{} approve {name}`", slash_command::WORD)).collect();
-    format!("{} (in a terminal without `/`)", typed.join(" and "))
+    format!("{}{IN_A_TERMINAL}", typed.join(" and "))
 }
