@@ -33,6 +33,9 @@ pub(crate) use recovery::{repeated, uncounted};
 pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
 
 
+/// The most characters of a question, before its code.
+const MAX_QUESTION_CHARS: usize = recovery::MAX_CHARS - 30;
+
 /// What a kind of denial says.
 struct Rendered {
     gate: Gate,
@@ -301,13 +304,12 @@ fn unlisted(kind: &DenialKind) -> String {
 /// How to get on from a question: the answer is the user's. What leads on without the user is told where there is room.
 pub(crate) fn asked(decision: &Decision, name: &str) -> String {
     let yes = format!(
-        "The user decides. Where nobody asks them, they type `{} approve {name}`, and you make the same call again within ten \
-         minutes.",
+        "The user decides, or types `{} approve {name}` and you repeat the call within ten minutes.",
         slash_command::WORD
     );
     let other = decision.recovery.strip_prefix("Now: ").unwrap_or(&decision.recovery);
     let both = format!("{yes} Or without them: {other}");
-    let fits = decision.reason.chars().count().saturating_add(both.chars().count()) <= recovery::MAX_CHARS;
+    let fits = decision.reason.chars().count().saturating_add(both.chars().count()) <= MAX_QUESTION_CHARS;
     if other.is_empty() || !fits { yes } else { both }
 }
 

@@ -82,7 +82,7 @@ enum Told {
     First,
     /// The same without the patterns of its files.
     Words,
-    /// Nothing, where what to do now and another sentence say it.
+    /// Nothing, where the policy says what to do now.
     Nothing,
 }
 
@@ -90,9 +90,7 @@ fn within(standing: &Standing, room: Option<usize>) -> String {
     let Some(room) = room else { return now(standing, Told::All) };
     // That a file changed after its approval nothing else says.
     let changed = standing.needs.iter().any(|need| need.contains(CHANGED));
-    let says = !changed
-        && !standing.now.is_empty()
-        && (standing.uncounted.is_some() || standing.back.is_some() || !standing.gates.is_empty());
+    let says = !changed && !standing.now.is_empty();
     let texts = MISSING.iter().filter(|told| says || **told != Told::Nothing).map(|told| now(standing, *told));
     let mut fits = String::new();
     for text in texts {
@@ -184,7 +182,7 @@ fn now(standing: &Standing, told: Told) -> String {
 pub(crate) fn uncounted(why: Why) -> String {
     let text = match why {
         Why::NotOwnStatus => {
-            "The last call for that does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
+            "The last one does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
         }
         Why::Report => "The last call for that does not count: its output has no report of tests that ended so.",
         Why::Filtered => {
@@ -209,9 +207,9 @@ pub(crate) fn uncounted(why: Why) -> String {
 fn way_back(back: &WayBack) -> String {
     let WayBack { phase, allowed, open } = back;
     if *open {
-        format!("It failed. A call of the \"{phase}\" phase goes back: {allowed}.")
+        format!("It failed. Back to phase {phase} by: {allowed}.")
     } else {
-        format!("It failed as often as the skill lets a run go back to the \"{phase}\" phase.")
+        format!("It failed as often as the skill lets a run go back to phase {phase}.")
     }
 }
 

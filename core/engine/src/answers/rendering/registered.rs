@@ -18,7 +18,7 @@ const ACCEPTED: &str = "The user looks at what was changed and runs `phasegate r
 const SAY_THE_WORD: &str =
     "Write the word itself, each command in a call of its own, or go on without it in this phase.";
 /// The most patterns that a denial names.
-const MAX_READERS: usize = 3;
+const MAX_READERS: usize = 2;
 /// The most characters of patterns that a person can paste.
 const MAX_PATTERNS_CHARS: usize = 120;
 
@@ -62,7 +62,7 @@ pub(super) fn with_blame(blame: Option<&Blame>, reason: String) -> String {
         Some(Blame::Registered { registered, .. }) => format!("{reason}: {}", registered.because()),
         Some(Blame::Judged { because, .. }) => format!("{reason}: {because}"),
         Some(Blame::Unheard { program, why: None, .. }) => {
-            format!("{reason}: phasegate does not know the program `{program}`")
+            format!("{reason}: `{program}` is a program that nobody has registered")
         }
         Some(Blame::Unheard { program, why: Some(why), .. }) => {
             format!("{reason}: `{program}` is registered, {}", why.in_words())
@@ -123,5 +123,5 @@ fn with_one_more(program: &str, start: &str, registered: &[String]) -> String {
 fn known_by(program: &str, start: &str, named: bool) -> String {
     let person = format!("the user can say so: `phasegate safety register {program} 'READ={start} ...'`");
     let agent = if named { format!("register it with `{REGISTER}`, or ") } else { String::new() };
-    format!("If it only reads, {agent}{person}. Else go on without it in this phase.")
+    format!("If it only reads, {agent}{person}.")
 }
