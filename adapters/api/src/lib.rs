@@ -38,7 +38,7 @@ pub mod guarded;
 
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
-pub use client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
+pub use client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd, Said};
 pub use client_shell::{ClientShell, ShellText};
 pub use codec::{Codec, Decoded, NoFrames};
 pub use examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
