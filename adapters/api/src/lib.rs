@@ -31,7 +31,7 @@ pub mod guarded;
 
 pub use adapter::{Adapter, Registered};
 pub use capability::{Ability, Capabilities};
-pub use client::client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd};
+pub use client::client_record::{ClientRecord, RecordPlace, Recorded, RecordedEnd, Said};
 pub use client::client_shell::{ClientShell, ShellText};
 pub use client::examine::{Diagnostics, ExamineRequest, Examined, Finding, Level, Limit, ModuleTable, SessionTable};
 pub use client::install::{

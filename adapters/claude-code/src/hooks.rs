@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use phasegate_adapter::{
     Adapter, Capabilities, Change, ClientProgram, ClientRecord, ClientShell, Codec, Decoded, Diagnostics,
     ExamineRequest, Examined, Frame, InstallRequest, Installer, Limit, Message, ModuleTable, Permission,
-    PermissionEffect, Places, Problem, Received, RecordPlace, Recorded, Reply, SessionLines, SessionView, Verdict,
+    PermissionEffect, Places, Problem, Received, RecordPlace, Recorded, Reply, Said, SessionLines, SessionView,
+    Verdict,
 };
 use phasegate_core::policy::Mode;
 use serde_json::Value;
@@ -106,6 +108,20 @@ impl ClientRecord for Hooks {
         match self.host.record {
             RecordForm::Messages => transcript::read(self.host, line),
             RecordForm::Rollout => rollout::read(line),
+        }
+    }
+
+    fn said(&self, line: &str) -> Option<Said> {
+        match self.host.record {
+            RecordForm::Messages => transcript::words(line),
+            RecordForm::Rollout => rollout::words(line),
+        }
+    }
+
+    fn lags(&self) -> Duration {
+        match self.host.record {
+            RecordForm::Messages => transcript::LAG,
+            RecordForm::Rollout => Duration::ZERO,
         }
     }
 

@@ -76,4 +76,5 @@ mod unguarded_session;
 mod vs_code;
 mod ways_out;
 mod weaker;
+mod words;
 mod workflow;

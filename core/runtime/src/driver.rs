@@ -23,6 +23,7 @@ mod suspects;
 mod sweep;
 mod unaccepted;
 mod undoing;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

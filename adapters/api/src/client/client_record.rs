@@ -1,6 +1,7 @@
 //! The client's own record of a session: which calls it says ran. The runtime compares it with what the guard decided.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use phasegate_core::shell::test_report::TestReport;
 use serde_json::Value;
@@ -14,6 +15,16 @@ pub trait ClientRecord: Send + Sync {
 
     /// What one line of such a file says of calls.
     fn read(&self, line: &str) -> Vec<Recorded>;
+
+    /// What the main agent says in one line of the session's own file.
+    fn said(&self, _line: &str) -> Option<Said> {
+        None
+    }
+
+    /// How long after the start of the hook about a call the client writes down the call, and what the agent said before it.
+    fn lags(&self) -> Duration {
+        Duration::ZERO
+    }
 
     /// The file that says how the call of this message ended before its hook is started, where the client does not tell the
     /// hook itself. A line of it is read by [`ClientRecord::read`].
@@ -47,6 +58,15 @@ pub struct Recorded {
     pub input: Option<Value>,
     /// How it ended; `None` where this says only that it was made.
     pub end: Option<RecordedEnd>,
+    /// When it was recorded, as RFC 3339 writes it, where that is said.
+    pub at: Option<String>,
+}
+
+/// What a client's record has of the agent's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// A finished message, or a part of one that is finished.
+    pub text: String,
     /// When it was recorded, as RFC 3339 writes it, where that is said.
     pub at: Option<String>,
 }

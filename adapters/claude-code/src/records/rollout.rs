@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd};
+use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd, Said};
 use phasegate_core::calls::tool::BASH;
 use serde_json::{Value, json};
 
@@ -44,6 +44,18 @@ pub(crate) fn read(line: &str) -> Vec<Recorded> {
         _ => None,
     };
     found.map(|found| Recorded { at, ..found }).into_iter().collect()
+}
+
+/// What the agent says in a line.
+pub(crate) fn words(line: &str) -> Option<Said> {
+    if !line.contains("\"AgentMessage\"") {
+        return None;
+    }
+    let line: Value = serde_json::from_str(line).ok()?;
+    let item = line.get("payload").filter(|payload| text(payload, "type") == Some("item_completed"))?.get("item")?;
+    let content = item.get("content").filter(|_| text(item, "type") == Some("AgentMessage"))?.as_array()?;
+    let said = content.iter().filter_map(|part| text(part, "text")).collect::<Vec<_>>().join("\n");
+    (!said.is_empty()).then(|| Said { text: said, at: text(&line, "timestamp").map(str::to_owned) })
 }
 
 /// What an item says of the end of a call.
@@ -100,6 +112,16 @@ mod tests {
     fn shell(status: &str, exit_code: i64, output: &str) -> Value {
         json!({"type": "CommandExecution", "id": "c", "command": ["/bin/bash", "-lc", "make"], "status": status,
             "source": "unified_exec_startup", "exit_code": exit_code, "aggregated_output": output})
+    }
+
+    #[test]
+    fn words_are_the_items_with_a_message_of_the_agent() {
+        let line = |item: &str| {
+            format!(r#"{{"timestamp":"t","type":"event_msg","payload":{{"type":"item_completed","item":{item}}}}}"#)
+        };
+        let said = Some(Said { text: "Done.".into(), at: Some("t".into()) });
+        assert_eq!(words(&line(r#"{"type":"AgentMessage","content":[{"type":"Text","text":"Done."}]}"#)), said);
+        assert_eq!(words(&line(r#"{"type":"UserMessage","content":[{"text":"\"AgentMessage\""}]}"#)), None);
     }
 
     #[test]

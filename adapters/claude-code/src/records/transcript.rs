@@ -1,8 +1,9 @@
 //! The client's transcript of a session: one JSON object a line, with the calls of the agent and their results.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd};
+use phasegate_adapter::{Message, RecordPlace, Recorded, RecordedEnd, Said};
 use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 
@@ -13,6 +14,11 @@ use crate::messages::tools;
 
 /// The folder of the transcripts of subagents, in one that is named after the session.
 const SUBAGENTS: &str = "subagents";
+/// How long a call is waited for: the client writes a message down within 106 ms of its end (measured with 2.1.332 and
+/// 2.1.197), and starts the hook of its last call when that is complete. The hooks of the calls before it start earlier.
+pub(crate) const LAG: Duration = Duration::from_millis(400);
+/// The model that a message of the client itself names.
+const CLIENT: &str = "<synthetic>";
 /// How long what a program printed may be to be compared: of more the client keeps a part.
 const MAX_COMPARED_BYTES: usize = 8 * 1024;
 /// How the client begins its answer about a call that it did not make.
@@ -60,6 +66,22 @@ pub(crate) fn read(host: &Host, line: &str) -> Vec<Recorded> {
     blocks.iter().filter_map(one).collect()
 }
 
+/// What the main agent says in a line. What the client writes in its name, as about a request that failed, is none of it.
+pub(crate) fn words(line: &str) -> Option<Said> {
+    if !line.contains("\"text\"") {
+        return None;
+    }
+    let line: Value = serde_json::from_str(line).ok()?;
+    let is = |name: &str| line.get(name).and_then(Value::as_bool) == Some(true);
+    let model = line.pointer("/message/model").and_then(Value::as_str);
+    if text(&line, "type") != Some("assistant") || is("isSidechain") || is("isApiErrorMessage") || model == Some(CLIENT)
+    {
+        return None;
+    }
+    let said = said(line.pointer("/message/content")?);
+    (!said.is_empty()).then(|| Said { text: said, at: text(&line, "timestamp").map(str::to_owned) })
+}
+
 /// What the message about the end of a batch says of its calls: each with the answer that the agent reads, and not whether
 /// that is an error. So a call counts as one that ran only where its answer is none of those that the client gives itself.
 pub(crate) fn told(host: &Host, message: &Message) -> Vec<Recorded> {
@@ -104,7 +126,7 @@ fn plainly_ran(answer: &str) -> bool {
     !NOT_MADE.iter().chain(&REFUSALS).any(|start| answer.starts_with(start))
 }
 
-/// The text of a result, which is one or has several.
+/// The text of a result or a message, which is one or has several.
 fn said(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -149,6 +171,27 @@ mod tests {
             let end = result(is_error, content, kept);
             assert_eq!((end.ran, end.passed), (ran, passed), "{content}");
         }
+    }
+
+    #[test]
+    fn words_are_those_of_the_main_agent() {
+        let line = |fields: &str, model: &str| {
+            format!(
+                r#"{{{fields},"timestamp":"t","message":{{"model":"{model}","content":[{{"type":"text","text":"Done."}}]}}}}"#
+            )
+        };
+        let said = Some(Said { text: "Done.".into(), at: Some("t".into()) });
+        assert_eq!(words(&line(r#""type":"assistant","isSidechain":false"#, "m")), said);
+        for (fields, model) in [
+            (r#""type":"assistant","isSidechain":true"#, "m"),
+            (r#""type":"assistant","isApiErrorMessage":true"#, "m"),
+            (r#""type":"assistant""#, "<synthetic>"),
+            (r#""type":"user""#, "m"),
+            (r#""type":"api-request-blob""#, "m"),
+        ] {
+            assert_eq!(words(&line(fields, model)), None, "{fields}");
+        }
+        assert_eq!(words(r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"text"}]}}"#), None);
     }
 
     #[test]

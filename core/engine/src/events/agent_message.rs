@@ -12,12 +12,12 @@ use crate::evidence::fact::FactValue;
 use crate::evidence::proof::Proved;
 use crate::policy::{Phase, Policy};
 use crate::runs::tree;
-use crate::state::Run;
+use crate::state::{Run, State};
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 
 /// The role of a message of the agent.
-const ASSISTANT: &str = "assistant";
+pub const ASSISTANT: &str = "assistant";
 
 /// Who said something.
 struct Speaker<'a> {
@@ -59,7 +59,7 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
         }
     };
     let before = draft.state().session.said.clone();
-    for asking in asking(policy, draft, &speaker) {
+    for asking in asking(policy, draft.state(), &speaker) {
         let Asking { run, phase, visit, tests } = asking;
         let mut atoms = Vec::new();
         for test in tests {
@@ -76,12 +76,18 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
     }
 }
 
+/// Whether a message of the main agent would be looked at.
+#[must_use]
+pub fn is_asked(policy: &Policy, state: &State) -> bool {
+    !asking(policy, state, &Speaker { agent: None, kind: "" }).is_empty()
+}
+
 /// The phases that ask for a message, and that nothing has said so in yet.
-fn asking<'p>(policy: &'p Policy, draft: &Draft, speaker: &Speaker<'_>) -> Vec<Asking<'p>> {
+fn asking<'p>(policy: &'p Policy, state: &State, speaker: &Speaker<'_>) -> Vec<Asking<'p>> {
     let mut found = Vec::new();
-    let below = tree::Below::of(draft.state());
-    for root in tree::roots(draft.state()) {
-        let path = tree::path(draft.state(), &below, root, speaker.agent, &mut |_| false);
+    let below = tree::Below::of(state);
+    for root in tree::roots(state) {
+        let path = tree::path(state, &below, root, speaker.agent, &mut |_| false);
         let Some(run) = path.last() else { continue };
         let Some((index, phase)) = phase_of(policy, run) else { continue };
         let does = |kind: &String| kind == speaker.kind && speaker.agent.is_some_and(|agent| run.started(agent));

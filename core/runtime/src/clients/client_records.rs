@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use phasegate_adapter::{ClientRecord, RecordPlace, Recorded};
+use phasegate_adapter::{ClientRecord, RecordPlace, Recorded, Said};
 use serde::{Deserialize, Serialize};
 
 use crate::timestamp::milliseconds;
 
 /// How much one look reads, in bytes.
 pub(crate) const LOOK_BYTES: u64 = 4 * 1024 * 1024;
+/// How often is looked for what the client is about to write.
+const LOOK_AGAIN: Duration = Duration::from_millis(4);
 /// How much is read where everything is compared, in bytes.
 pub(crate) const WHOLE_BYTES: u64 = 256 * 1024 * 1024;
 /// The most files of subagents that are read.
@@ -34,6 +38,9 @@ pub struct ReadRecord {
     pub since: i64,
     /// How many bytes of the file were read.
     pub read: u64,
+    /// Up to when the agent's words were heard, in milliseconds since 1970-01-01 UTC: none counts twice.
+    #[serde(default)]
+    pub heard: i64,
     /// How many bytes of each file of a subagent were read, by its path in the folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<PathBuf, u64>,
@@ -45,6 +52,9 @@ pub struct ReadRecord {
 pub struct RecordRead {
     /// How many bytes of the file.
     pub read: u64,
+    /// Up to when the agent's words were heard.
+    #[serde(default)]
+    pub heard: i64,
     /// How many bytes of those files of subagents that have grown.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub others: BTreeMap<PathBuf, u64>,
@@ -64,7 +74,7 @@ impl ReadRecord {
     pub(crate) fn begin(client: &str, place: RecordPlace, since: i64) -> Self {
         let RecordPlace { file, folder } = place;
         let read = length(&file).unwrap_or_default();
-        Self { client: client.to_owned(), file, folder, since, read, others: BTreeMap::new() }
+        Self { client: client.to_owned(), file, folder, since, read, heard: since, others: BTreeMap::new() }
     }
 
     /// What it is made of: the folder of all records of the project, where those of subagents come to lie later, too. A
@@ -83,18 +93,44 @@ impl ReadRecord {
     pub(crate) fn read_since(&self, before: Option<&Self>) -> RecordRead {
         let known = |name: &PathBuf| before.and_then(|before| before.others.get(name));
         let others = self.others.iter().filter(|(name, read)| known(name) != Some(*read));
-        RecordRead { read: self.read, others: others.map(|(name, read)| (name.clone(), *read)).collect() }
+        RecordRead {
+            read: self.read,
+            heard: self.heard,
+            others: others.map(|(name, read)| (name.clone(), *read)).collect(),
+        }
     }
 
     /// Takes up how much was read.
     pub(crate) fn take_up(&mut self, read: &RecordRead) {
-        self.read = read.read;
+        (self.read, self.heard) = (read.read, read.heard);
         self.others.extend(read.others.clone());
     }
 
     /// Whether all of that was read, as far as is kept.
     pub(crate) fn knows(&self, read: &RecordRead) -> bool {
-        self.read == read.read && read.others.iter().all(|(name, read)| self.others.get(name) == Some(read))
+        (self.read, self.heard) == (read.read, read.heard)
+            && read.others.iter().all(|(name, read)| self.others.get(name) == Some(read))
+    }
+
+    /// What the agent said since it was last heard, and before the call that is decided, where one is. A client that writes
+    /// it down only after it starts the hook is waited for.
+    pub(crate) fn hear(&mut self, record: &dyn ClientRecord, call: Option<&str>, most: Duration) -> Vec<String> {
+        let (mut read, mut left, until) = (self.read, LOOK_BYTES, Instant::now() + record.lags().min(most));
+        let (mut said, mut is_there) = (Vec::new(), call.is_none());
+        loop {
+            read_on(&self.file, &mut read, &mut left, &mut |line| {
+                said.extend(record.said(line));
+                is_there |= record.read(line).iter().any(|one| Some(one.call.as_str()) == call);
+            });
+            if is_there || Instant::now() >= until || length(&self.file).is_none() {
+                break;
+            }
+            sleep(LOOK_AGAIN);
+        }
+        let at = |said: &Said| said.at.as_deref().and_then(milliseconds).unwrap_or_default();
+        said.retain(|said| at(said) > self.heard);
+        self.heard = said.iter().map(at).fold(self.heard, i64::max);
+        said.into_iter().map(|said| said.text).collect()
     }
 
     /// Reads on, at most so many bytes. A line that is not complete is left for the next look.
@@ -221,6 +257,15 @@ mod tests {
                 (!call.is_empty()).then(|| Recorded { call: call.into(), tool: None, input: None, end: Some(end), at });
             all.into_iter().collect()
         }
+
+        fn said(&self, line: &str) -> Option<Said> {
+            let (text, at) = line.split_once(' ')?;
+            Some(Said { text: text.into(), at: Some(at.into()) })
+        }
+
+        fn lags(&self) -> Duration {
+            Duration::from_secs(60)
+        }
     }
 
     fn names(looked: &Looked) -> Vec<&str> {
@@ -245,6 +290,22 @@ mod tests {
         assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), ["half", "b"]);
         assert_eq!(names(&kept.look(&Lines, LOOK_BYTES)), [""; 0]);
         assert_eq!(names(&kept.unread().look(&Lines, 12)), ["before", "a"], "in bounds");
+    }
+
+    #[test]
+    fn words_are_heard_once_up_to_the_call_and_not_those_of_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        fs::write(&file, "before 1970-01-01T00:00:02Z\n").unwrap();
+        let mut kept = ReadRecord::begin("x", RecordPlace { file: file.clone(), folder: None }, 2000);
+        let mut hear = |call| kept.hear(&Lines, call, Duration::from_millis(20));
+        fs::write(&file, "before 1970-01-01T00:00:02Z\nold 1970-01-01T00:00:02Z\na 1970-01-01T00:00:03Z\nb").unwrap();
+        assert_eq!(hear(Some("b")), ["a"], "the call is not there in time");
+        fs::write(&file, "before 1970-01-01T00:00:02Z\nold\na 1970-01-01T00:00:03Z\nb 1970-01-01T00:00:04Z\n").unwrap();
+        assert_eq!(hear(Some("b")), ["b"]);
+        assert_eq!(hear(None), [""; 0]);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(hear(Some("c")), [""; 0], "nothing is waited for");
     }
 
     #[test]

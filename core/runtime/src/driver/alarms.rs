@@ -31,7 +31,7 @@ impl Driver<'_> {
         let begun = self.state.session.source.is_some();
         take_end(adapter, message, event);
         let told: Vec<Recorded> = told_end(event).into_iter().collect();
-        let looked = if looks(event) { self.read_on(adapter, message) } else { Looked::default() };
+        let looked = if looks(event) { self.read_on(adapter, message, event) } else { Looked::default() };
         let seen = looked.calls.into_iter().filter(|call| begun || call.tool.is_some());
         let mut found = self.compare_calls(&seen.collect::<Vec<_>>());
         found.extend(self.compare_calls(&told).into_iter().filter(|alarm| begun || alarm.what != Past::Unasked));
@@ -159,18 +159,23 @@ impl Driver<'_> {
     }
 
     /// What the client recorded since the last look.
-    fn read_on(&mut self, adapter: &dyn Adapter, message: &Message) -> Looked {
+    fn read_on(&mut self, adapter: &dyn Adapter, message: &Message, event: &Event) -> Looked {
         let Some(record) = adapter.client_record() else { return Looked::default() };
         let mut looked = Looked::default();
         let before = self.loaded.own.snapshot.record.clone().filter(|kept| kept.client == adapter.id());
         if let Some(mut kept) = before {
+            // The end of a turn tells the agent's last message itself.
+            if matches!(event.kind, EventKind::Stop { .. }) {
+                kept.heard = (self.runtime.now)();
+            }
             looked = kept.look(record, LOOK_BYTES);
             // The client may go on in another file, with all that it recorded: it is read from its beginning, and none is lost.
             let place = record.place(message).filter(|place| place.file != kept.file);
             self.loaded.own.change(match place {
                 Some(place) => {
                     looked.lost = None;
-                    let mut moved = ReadRecord::begin(adapter.id(), place, kept.since).unread();
+                    let mut moved =
+                        ReadRecord { heard: kept.heard, ..ReadRecord::begin(adapter.id(), place, kept.since).unread() };
                     looked.calls.extend(moved.look(record, LOOK_BYTES).calls);
                     SessionChange::Record(Some(Box::new(moved)))
                 }

@@ -370,7 +370,8 @@ pub fn decide(
     let mut outcomes = Vec::new();
     driver.look_at_others(adapter, &events);
     let untold = opened.message().map(|message| driver.untold_ends(adapter, message, &events)).unwrap_or_default();
-    let events = untold.into_iter().chain(events).collect();
+    let words = opened.message().map(|message| driver.untold_words(adapter, message, &events)).unwrap_or_default();
+    let events = untold.into_iter().chain(words).chain(events).collect();
     for mut event in driver.inherit(&origin, events)? {
         let mut unwired = driver.loaded.own.snapshot.unwired.clone();
         hook_installation::complete(&mut event, &mut unwired, adapter, &driver.runtime.locations, folder);

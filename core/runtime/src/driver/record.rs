@@ -30,6 +30,9 @@ impl Driver<'_> {
         let (synced, time) = (outcome.changes.iter().any(is_synced), event.time.unwrap_or_default());
         let history = records(&self.loaded.own.policy, &self.state, event, &outcome.changes);
         outcome.apply_to(&mut self.state);
+        if outcome.changes.iter().any(Change::moves_a_run) {
+            self.pass_over_words(event, time);
+        }
         let of_project = outcome.changes.iter().filter(|change| change.scope() == Scope::Project);
         let of_project: Vec<Change> = of_project.cloned().collect();
         let project_synced = of_project.iter().any(is_synced);

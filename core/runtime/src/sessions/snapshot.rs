@@ -595,7 +595,7 @@ mod tests {
             SessionChange::Outer(vec!["s".to_string()]),
             SessionChange::Watch(Some(WatchMark { number: 1, stamp: "1 2".into(), kept: 3 })),
             SessionChange::Record(None),
-            SessionChange::RecordRead(RecordRead { read: 1, others: [("a".into(), 2)].into() }),
+            SessionChange::RecordRead(RecordRead { read: 1, heard: 0, others: [("a".into(), 2)].into() }),
             SessionChange::CallJudged(JudgedCall { denied: true, ..JudgedCall::allowed("t1") }),
             SessionChange::HeldNotice(Some("look".into())),
             SessionChange::NotKept(NotKept { call: "c".into(), end: LineEnd::default() }),
