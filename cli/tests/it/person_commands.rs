@@ -140,9 +140,16 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     assert!(world.run(&["status", "next"], 0).contains(".claude/memory/t-1-clarification-memory.md"));
     assert!(world.run(&["status", "runs"], 0).contains("orchestrate-clarification"));
     assert!(status(&world).contains("\"initialized\""), "{}", status(&world));
+    // A part of the run is live too, but the whole is what a person begins and ends.
+    let again = world.phasegate(&["start", "develop-command", "task_id=t-2", "--session", SESSION]).output().unwrap();
+    let again = String::from_utf8_lossy(&again.stderr);
+    assert!(
+        again.contains("\"develop-command\" is already active") && again.contains("end develop-command"),
+        "{again}"
+    );
     let missing = world.phasegate(&["end", "--done"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
-    let prompt = "## Task context\n## Role extension\n## Task instructions\n## Related terms\n## Output\n";
+    let prompt = "## Task context\n- all of it\n## Role extension\n- all of it\n## Task instructions\n- all of it\n## Related terms\n- all of it\n## Output\n- all of it\n";
     let starts = |kind: &str| json!({"subagent_type": kind, "prompt": prompt, "description": "d"});
     world.run(&["halt"], 0);
     let told = world.run(&["status", "history"], 0);
@@ -281,6 +288,29 @@ fn what_a_person_registers_of_a_program_is_listed_and_removed() {
     assert!(removed.contains("READ acme * list *") && removed.contains("WRITE by default"), "{removed}");
     assert!(!world.run(&["safety", "list"], 0).contains("acme"));
     world.run(&["safety", "register", "acme"], 1);
+}
+
+/// A replay, a backtest and a look at the rules are told what the hook is told.
+#[test]
+fn what_a_person_registers_counts_where_sessions_are_played() {
+    let world = World::unguarded();
+    let skill = "skill: look\nunlisted: read_only\nstart: [session]\nphases:\n  look: {allowed: [Read]}\n";
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    world.write(".phasegate/skills/look.yaml", skill);
+    let lines = [
+        json!({"event": "session_start", "session": "s", "source": "startup"}),
+        json!({"event": "tool_call", "session": "s", "id": "1", "tool": "Bash", "input": bash("acme x list y")}),
+    ];
+    world.write("s.jsonl", &lines.map(|line| format!("{line}\n")).concat());
+    let played = || {
+        let replayed = world.run(&["replay", "s.jsonl"], 0);
+        let last: Value = serde_json::from_str(replayed.lines().last().unwrap()).unwrap();
+        let report: Value = serde_json::from_str(&world.run(&["--json", "backtest", "s.jsonl"], 0)).unwrap();
+        (last["decision"].clone(), report["total"]["denied"].clone())
+    };
+    assert_eq!(played(), (json!("deny"), json!(1)));
+    world.run(&["safety", "register", "acme", "READ=acme * list *"], 0);
+    assert_eq!(played(), (json!("allow"), json!(0)));
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::glob::path_fits;
 use crate::plan::{PlanFile, PlanProgress};
 use crate::policy::{Mode, Optional, Phase, Policy, Skill};
 use crate::state::{Children, Evidence, Run, Skipped};
+use crate::tree;
 
 /// The name of the format: a file `active_task_graph.json`.
 pub const TASK_GRAPH: &str = "active_task_graph";
@@ -107,7 +108,7 @@ fn invalid(why: String) -> DenialKind {
 /// As for [`begin`]; a run is live, or not exactly one skill has the phase.
 pub(crate) fn import(policy: &Policy, draft: &mut Draft, imported: Imported<'_>) -> Result<Value, DenialKind> {
     let graph = read(imported)?;
-    if let Some(run) = draft.state().live_runs().next() {
+    if let Some(run) = tree::roots(draft.state()).next() {
         return Err(DenialKind::SkillActive { skill: run.skill.clone(), by: BegunBy::Person });
     }
     let mut skills = policy.skills.iter().filter(|skill| skill.phase_index(&graph.current_phase).is_some());
