@@ -76,6 +76,7 @@ pub mod input;
 pub mod runner;
 pub mod test_report;
 pub mod words;
+pub mod prose;
 pub mod common;
 pub mod matcher;
 pub mod object;

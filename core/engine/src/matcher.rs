@@ -7,6 +7,7 @@ mod own_commands;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,6 +16,7 @@ use self::effect::{among, does, does_alone};
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::builtin_tools::is_builtin;
 use crate::glob::{Glob, text_fits};
+use crate::prose::words_below;
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
 use crate::words;
@@ -95,8 +97,36 @@ pub enum ArgIs {
     Begins(String),
     /// A text in which this one stands, or a list with this text as an item.
     Contains(String),
+    /// A text of Markdown with so many words below this heading.
+    Section(SectionTest),
     /// Present (`true`) or absent (`false`).
     Present(bool),
+}
+
+/// What has to stand below a heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionTest {
+    /// The heading, without its marks.
+    pub heading: String,
+    /// The least number of words.
+    pub min_words: u64,
+}
+
+impl SectionTest {
+    /// Whether a text has the heading, with the words below it.
+    #[must_use]
+    pub fn holds(&self, text: &str) -> bool {
+        words_below(text, &self.heading) >= self.min_words
+    }
+}
+
+impl Display for SectionTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { heading, min_words } = self;
+        let words = if *min_words == 1 { "word" } else { "words" };
+        write!(f, "\"## {heading}\" above {min_words} {words}")
+    }
 }
 
 /// A condition on the paths of a call's reading.
@@ -435,7 +465,8 @@ impl ArgTest {
             (ArgIs::Begins(start), Some(Value::String(text))) => fit(text.starts_with(start.as_str())),
             (ArgIs::Contains(part), Some(Value::String(text))) => fit(text.contains(part.as_str())),
             (ArgIs::Contains(part), Some(Value::Array(items))) => fit(items.iter().any(|item| item == part.as_str())),
-            (ArgIs::Begins(_) | ArgIs::Contains(_), Some(_)) => Fit::Doubt,
+            (ArgIs::Section(section), Some(Value::String(text))) => fit(section.holds(text)),
+            (ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_), Some(_)) => Fit::Doubt,
         }
     }
 }
@@ -563,6 +594,7 @@ impl ArgIs {
             (Self::OneOf(all), Some(found)) => all.contains(found),
             (Self::Begins(start), Some(found)) => found.as_str().is_some_and(|text| text.starts_with(start.as_str())),
             (Self::Contains(part), Some(Value::Array(items))) => items.iter().any(|item| item == part.as_str()),
+            (Self::Section(section), Some(found)) => found.as_str().is_some_and(|text| section.holds(text)),
             (Self::Contains(part), Some(found)) => found.as_str().is_some_and(|text| text.contains(part.as_str())),
         }
     }
