@@ -23,7 +23,7 @@ use crate::tree;
 /// The name of the format: a file `active_task_graph.json`.
 pub const TASK_GRAPH: &str = "active_task_graph";
 
-/// What of such a file says where a run stands. Its other fields are not imported.
+/// What of such a file says where a run stands. Its other fields are kept as they are.
 #[derive(Deserialize)]
 struct TaskGraph {
     current_phase: String,
@@ -146,7 +146,8 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, imported: Imported<'_>) ->
     let mode = imported.mode.max(skill.mode).unwrap_or(Mode::Warn);
     draft.announce(&id);
     let children = if plan.is_some() && waits(&graph) { Children::Gate } else { Children::None };
-    draft.begin(Run { plan, children, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
+    let imported = Some(imported.value.clone());
+    draft.begin(Run { plan, children, imported, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
     Ok(json!({
         "status": "imported", "skill": skill.name, "mode": mode.word(), "current_phase": graph.current_phase,
     }))
