@@ -7,7 +7,6 @@ mod own_commands;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +15,7 @@ use self::effect::{among, does, does_alone};
 use crate::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::builtin_tools::is_builtin;
 use crate::glob::{Glob, text_fits};
-use crate::prose::words_below;
+use crate::prose::SectionTest;
 use crate::redacted::Fit;
 use crate::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
 use crate::words;
@@ -101,32 +100,6 @@ pub enum ArgIs {
     Section(SectionTest),
     /// Present (`true`) or absent (`false`).
     Present(bool),
-}
-
-/// What has to stand below a heading.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SectionTest {
-    /// The heading, without its marks.
-    pub heading: String,
-    /// The least number of words.
-    pub min_words: u64,
-}
-
-impl SectionTest {
-    /// Whether a text has the heading, with the words below it.
-    #[must_use]
-    pub fn holds(&self, text: &str) -> bool {
-        words_below(text, &self.heading) >= self.min_words
-    }
-}
-
-impl Display for SectionTest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { heading, min_words } = self;
-        let words = if *min_words == 1 { "word" } else { "words" };
-        write!(f, "\"## {heading}\" above {min_words} {words}")
-    }
 }
 
 /// A condition on the paths of a call's reading.

@@ -3,6 +3,9 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::{self, Display};
+
+use serde::{Deserialize, Serialize};
 
 /// Words that stand for a text that is yet to come.
 const EMPTY: [&str; 7] = ["todo", "tbd", "tba", "fixme", "xxx", "lorem", "ipsum"];
@@ -34,6 +37,32 @@ pub fn words_below(text: &str, heading: &str) -> u64 {
         Some(words(texts.map(|line| line.text)))
     };
     lines.iter().enumerate().filter_map(below).max().unwrap_or(0)
+}
+
+/// What has to stand below a heading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionTest {
+    /// The heading, without its marks.
+    pub heading: String,
+    /// The least number of words.
+    pub min_words: u64,
+}
+
+impl SectionTest {
+    /// Whether a text has the heading, with the words below it.
+    #[must_use]
+    pub fn holds(&self, text: &str) -> bool {
+        words_below(text, &self.heading) >= self.min_words
+    }
+}
+
+impl Display for SectionTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { heading, min_words } = self;
+        let words = if *min_words == 1 { "word" } else { "words" };
+        write!(f, "\"## {heading}\" above {min_words} {words}")
+    }
 }
 
 struct Line<'t> {

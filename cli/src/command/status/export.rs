@@ -68,7 +68,11 @@ impl<'s> Listed<'s> {
 
     /// What the other system knows alone.
     fn kept(&self, key: &str) -> Option<Value> {
-        [&self.imported, &self.file].into_iter().filter_map(|from| from.get(key)).find(|value| !value.is_null()).cloned()
+        [&self.imported, &self.file]
+            .into_iter()
+            .filter_map(|from| from.get(key))
+            .find(|value| !value.is_null())
+            .cloned()
     }
 
     /// Whether the guard saw the tests of a finished task pass.
@@ -126,7 +130,9 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
         "updated_at": timestamp::timestamp(now()),
     });
     if let Value::Object(fields) = &mut graph {
-        fields.extend(["github_issue", "created_at"].into_iter().filter_map(|key| Some((key.to_string(), listed.kept(key)?))));
+        fields.extend(
+            ["github_issue", "created_at"].into_iter().filter_map(|key| Some((key.to_string(), listed.kept(key)?))),
+        );
         fields.insert("tasks".to_string(), Value::from(tasks));
     }
     graph

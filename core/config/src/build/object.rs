@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use phasegate_core::analysis::{Access, Invocation};
 use phasegate_core::glob::text_fits;
-use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, DOES, Matcher, PathTest, SectionTest, ServerPattern};
+use phasegate_core::matcher::{AgentTest, ArgIs, ArgTest, DOES, Matcher, PathTest, ServerPattern};
+use phasegate_core::prose::SectionTest;
 use phasegate_core::tool::BASH;
 use phasegate_core::{Code, EFFECTS, effect_in_words};
 use serde_json::Value;
