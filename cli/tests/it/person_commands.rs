@@ -378,6 +378,30 @@ fn what_is_used_of_a_budget_and_the_access_are_told() {
     assert!(world.run(&["access"], 0).contains("readonly, set by a person"));
 }
 
+/// A child that outlives its call: no client is above it, and no call is open. What the client set is still there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_a_call_left_behind_counts_as_the_agents() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [planned-feature]\n");
+    world.write("f.json", r#"{"current_phase": "specify", "phase_artifacts": {}, "skipped_phases": ["brainstorm"]}"#);
+    let program = world.phasegate(&[]).get_program().to_string_lossy().into_owned();
+    let import = format!("'{program}' start planned-feature --import f.json");
+    for (number, own) in ["", "env -u CLAUDE_CODE_SESSION_ID"].iter().enumerate() {
+        let line = format!("(sleep 0.3; {own} {import} > {number}.out 2>&1; touch {number}.done) &");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(world.root()).env_clear().envs(world.variables());
+        shell.env("CLAUDE_CODE_SESSION_ID", SESSION).status().unwrap();
+        let done = world.root().join(format!("{number}.done"));
+        while !done.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let told = std::fs::read_to_string(world.root().join(format!("{number}.out"))).unwrap();
+        assert!(told.contains("only a person may give the command"), "{told}");
+    }
+    world.run(&["status", "runs"], 1);
+}
+
 #[test]
 fn an_agent_starts_a_run_in_its_own_session_only() {
     let world = World::unguarded();
