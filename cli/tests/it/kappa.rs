@@ -92,6 +92,33 @@ fn rules_that_the_original_would_not_load_are_not_written() {
     assert!(!world.root().join(".phasegate/rules").exists());
 }
 
+/// The page that says what is read of the language.
+const PAGE: &str = include_str!("../../../docs/admission-rules.md");
+
+#[test]
+fn what_is_not_read_is_refused_as_the_page_says() {
+    let guarded = |guard: &str| format!("rule A {{ guards {{ {guard} -> admit }} effects {{ }} }}");
+    let no_effects = "rule A { guards { } }".to_owned();
+    for (rules, message, code) in [
+        (no_effects, "`effects` is expected here, not `}`", "syntax"),
+        (guarded("true").repeat(2), "two rules have the name `A`", "duplicate_rule"),
+        (guarded("1"), "a guard is true or false", "type_mismatch"),
+        (guarded("1 + true > 1"), "each side of `+` is a number", "type_mismatch"),
+        (guarded("99999999999999999999 > 1"), "the number does not fit into 64 bits", "integer_range"),
+        (guarded("$actor.x == \"y\""), "a number, a variable, a call or a parenthesis is expected here", "syntax"),
+        (guarded("$foo"), "there is no variable `$foo`", "unknown_variable"),
+        (guarded("foo(1) > 1"), "there is no function `foo`", "unknown_function"),
+        (guarded("set(1)"), "`set` changes something, so only effects may call it", "side_effect_in_guard"),
+        (guarded("now() > 1"), "a rule may not call `now`", "forbidden_function"),
+        (guarded("if"), "is expected here, not `if`", "syntax"),
+    ] {
+        let told = world(&rules).run(&["rules", "import", "bank.kappa"], 1);
+        assert!(told.contains(message) && told.contains(code), "{rules}: {told}");
+        assert!(PAGE.contains(message) || code == "syntax", "the page says `{message}`");
+        assert!(PAGE.contains(&format!("(`{code}`)")), "the page names `{code}`");
+    }
+}
+
 #[test]
 fn what_stands_for_nothing_is_named_with_what_to_say() {
     let world = world("rule A { guards { $actor.reputation >= 100 -> admit } effects { } }");

@@ -28,8 +28,8 @@ const PHASES: [(&str, &str); 9] = [
 const STEPS: usize = 7;
 
 /// What a subagent is started with: the parts of the template.
-const PROMPT: &str = "## Task context\n- Task ID: t-1\n\n## Role extension\n- the greeting\n\n## Task instructions\nDo it.\n\n\
-                      ## Related terms\ngreeting\n\n## Output\nThe memory file.\n";
+const PROMPT: &str = "## Task context\n- Task ID: t-1\n\n## Role extension\n- what greets, and whom\n\n## Task instructions\nDo it as asked.\n\n\
+                      ## Related terms\ngreeting, name, hello\n\n## Output\nThe memory file.\n";
 /// What the skill makes.
 const PRODUCT: &str = "drafts/skills/greet.yaml";
 

@@ -140,9 +140,16 @@ fn a_run_is_started_halted_resumed_and_told_of_by_a_person() {
     assert!(world.run(&["status", "next"], 0).contains(".claude/memory/t-1-clarification-memory.md"));
     assert!(world.run(&["status", "runs"], 0).contains("orchestrate-clarification"));
     assert!(status(&world).contains("\"initialized\""), "{}", status(&world));
+    // A part of the run is live too, but the whole is what a person begins and ends.
+    let again = world.phasegate(&["start", "develop-command", "task_id=t-2", "--session", SESSION]).output().unwrap();
+    let again = String::from_utf8_lossy(&again.stderr);
+    assert!(
+        again.contains("\"develop-command\" is already active") && again.contains("end develop-command"),
+        "{again}"
+    );
     let missing = world.phasegate(&["end", "--done"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(1));
-    let prompt = "## Task context\n## Role extension\n## Task instructions\n## Related terms\n## Output\n";
+    let prompt = "## Task context\n- all of it\n## Role extension\n- all of it\n## Task instructions\n- all of it\n## Related terms\n- all of it\n## Output\n- all of it\n";
     let starts = |kind: &str| json!({"subagent_type": kind, "prompt": prompt, "description": "d"});
     world.run(&["halt"], 0);
     let told = world.run(&["status", "history"], 0);
@@ -283,6 +290,29 @@ fn what_a_person_registers_of_a_program_is_listed_and_removed() {
     world.run(&["safety", "register", "acme"], 1);
 }
 
+/// A replay, a backtest and a look at the rules are told what the hook is told.
+#[test]
+fn what_a_person_registers_counts_where_sessions_are_played() {
+    let world = World::unguarded();
+    let skill = "skill: look\nunlisted: read_only\nstart: [session]\nphases:\n  look: {allowed: [Read]}\n";
+    world.write(".phasegate/config.yaml", "mode: block\n");
+    world.write(".phasegate/skills/look.yaml", skill);
+    let lines = [
+        json!({"event": "session_start", "session": "s", "source": "startup"}),
+        json!({"event": "tool_call", "session": "s", "id": "1", "tool": "Bash", "input": bash("acme x list y")}),
+    ];
+    world.write("s.jsonl", &lines.map(|line| format!("{line}\n")).concat());
+    let played = || {
+        let replayed = world.run(&["replay", "s.jsonl"], 0);
+        let last: Value = serde_json::from_str(replayed.lines().last().unwrap()).unwrap();
+        let report: Value = serde_json::from_str(&world.run(&["--json", "backtest", "s.jsonl"], 0)).unwrap();
+        (last["decision"].clone(), report["total"]["denied"].clone())
+    };
+    assert_eq!(played(), (json!("deny"), json!(1)));
+    world.run(&["safety", "register", "acme", "READ=acme * list *"], 0);
+    assert_eq!(played(), (json!("allow"), json!(0)));
+}
+
 #[test]
 fn a_read_that_a_person_answers_for_is_approved_where_reads_are() {
     let world = World::unguarded();
@@ -346,6 +376,30 @@ fn what_is_used_of_a_budget_and_the_access_are_told() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("access admin --for 30m"), "{refused:?}");
     world.run(&["access", "readonly"], 0);
     assert!(world.run(&["access"], 0).contains("readonly, set by a person"));
+}
+
+/// A child that outlives its call: no client is above it, and no call is open. What the client set is still there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_a_call_left_behind_counts_as_the_agents() {
+    let world = World::unguarded();
+    world.write(".phasegate/config.yaml", "mode: block\nuse: [planned-feature]\n");
+    world.write("f.json", r#"{"current_phase": "specify", "phase_artifacts": {}, "skipped_phases": ["brainstorm"]}"#);
+    let program = world.phasegate(&[]).get_program().to_string_lossy().into_owned();
+    let import = format!("'{program}' start planned-feature --import f.json");
+    for (number, own) in ["", "env -u CLAUDE_CODE_SESSION_ID"].iter().enumerate() {
+        let line = format!("(sleep 0.3; {own} {import} > {number}.out 2>&1; touch {number}.done) &");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(world.root()).env_clear().envs(world.variables());
+        shell.env("CLAUDE_CODE_SESSION_ID", SESSION).status().unwrap();
+        let done = world.root().join(format!("{number}.done"));
+        while !done.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let told = std::fs::read_to_string(world.root().join(format!("{number}.out"))).unwrap();
+        assert!(told.contains("only a person may give the command"), "{told}");
+    }
+    world.run(&["status", "runs"], 1);
 }
 
 #[test]

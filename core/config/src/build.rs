@@ -16,5 +16,6 @@ mod done_by;
 mod runs;
 mod allowed;
 mod unlisted;
+mod prompt_parts;
 mod phase;
 pub(crate) mod skill;

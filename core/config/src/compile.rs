@@ -338,8 +338,7 @@ fn template(shipped: &Shipped, used: &Use<'_>, beside: &Beside<'_>, report: &mut
 fn read_shipped(shipped: &Shipped, form: Form, beside: &Beside<'_>, report: &mut Report<'_>) -> Option<Skill> {
     let mut findings = Vec::new();
     let skill = skills::read_skill(0, &shipped.source(form)?, beside, &mut findings)?.skill;
-    let mistakes = findings.into_iter().filter(Finding::is_error);
-    mistakes.for_each(|finding| report(shipped.path(form), finding));
+    findings.into_iter().for_each(|finding| report(shipped.path(form), finding));
     Some(skill)
 }
 

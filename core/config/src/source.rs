@@ -27,7 +27,8 @@ pub use choices::{
 pub use fact::{RuleFactSource, RuleFactsSource, TestsOfFact};
 pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};
 pub use matcher::{
-    Adds, ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers, Tests,
+    Adds, ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers,
+    SectionSource, Tests,
 };
 pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
 pub use phase::{

@@ -1,5 +1,6 @@
 //! What people do with what is kept: check, read, verify, repair, remove and play again. No hook comes here.
 
+pub mod step_trial;
 pub mod audit;
 pub mod verify;
 pub mod record_comparison;

@@ -12,7 +12,7 @@ const PLACES: &str = include_str!("../../cases/protocols.toml");
 pub(super) const TASK: &str = "t1";
 /// What a subagent is started with: the parts of the seed's template.
 pub(super) const PROMPT: &str = "## Task context\n- Task ID: t1\n- The branches: a b\n\n## Role extension\nEach of them.\n\n\
-                      ## Task instructions\nDo it.\n\n## Related terms\nNone.\n\n## Output\nThe memory file.\n";
+                      ## Task instructions\nDo it as asked.\n\n## Related terms\nNone of weight.\n\n## Output\nThe memory file.\n";
 
 /// A transcript under way.
 pub(super) struct Run<'p> {

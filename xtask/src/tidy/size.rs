@@ -38,7 +38,8 @@ fn of(lines: usize, budget: usize) -> Vec<Finding> {
 /// The lines of code of what ships.
 fn lines(tree: &Tree) -> usize {
     let tests: BTreeSet<String> = tree.rust().flat_map(test_modules).collect();
-    let is_test = |path: &str| tests.iter().any(|test| path == format!("{test}.rs") || path.starts_with(&format!("{test}/")));
+    let is_test =
+        |path: &str| tests.iter().any(|test| path == format!("{test}.rs") || path.starts_with(&format!("{test}/")));
     let ships = |path: &str| {
         !TESTS.iter().any(|folder| format!("/{path}").contains(folder))
             && !TOOLS.iter().any(|folder| path.starts_with(folder))
@@ -73,7 +74,10 @@ mod tests {
     fn what_ships_is_counted_and_tests_and_tools_are_not() {
         let three = "fn a() {}\nfn b() {}\n// c\nfn d() {}\n";
         let files = tree(&[
-            ("a/src/lib.rs", "pub mod b;\n#[cfg(test)]\nmod checks;\n#[cfg(any(test, feature = \"testing\"))]\npub mod fake;\n"),
+            (
+                "a/src/lib.rs",
+                "pub mod b;\n#[cfg(test)]\nmod checks;\n#[cfg(any(test, feature = \"testing\"))]\npub mod fake;\n",
+            ),
             ("a/src/b.rs", three),
             ("a/src/checks.rs", three),
             ("a/src/checks/more.rs", three),

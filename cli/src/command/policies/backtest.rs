@@ -106,7 +106,8 @@ fn files(args: &Args, runtime: &Runtime, project: &Project) -> Result<Vec<PathBu
 }
 
 fn trial(args: &Args, runtime: &Runtime, project: &Project) -> Result<Trial, Failure> {
-    let Configured { policy, skill, guarded } = configured(runtime, project, args.skill.as_deref(), &args.packs)?;
+    let Configured { policy, skill, guarded, safety } =
+        configured(runtime, project, args.skill.as_deref(), &args.packs)?;
     if !guarded && skill.is_none() && args.packs.is_empty() {
         return Err(Failure::new(format!("no config guards `{}`", project.root.display()))
             .with_help("run `phasegate init`, or try `--skill test-first` or `--rules protect-secrets`"));
@@ -123,7 +124,7 @@ fn trial(args: &Args, runtime: &Runtime, project: &Project) -> Result<Trial, Fai
     let (mode, confine) = (args.mode.map(ModeArg::mode), args.confine);
     // What begins by itself is not begun for it: sessions that never do such work are left alone.
     let skill = skill.filter(|name| policy.skill(name).is_none_or(|skill| !skill.starts_by_itself()));
-    let options = Options { skill, mode, confine, other_skills: true, ..Options::default() };
+    let options = Options { skill, mode, confine, safety, other_skills: true, ..Options::default() };
     Ok(Trial { policy, against, options })
 }
 

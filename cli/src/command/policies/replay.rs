@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, stdin};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::shipped;
 use phasegate_config::{Kind, Level, Severity, SourceFile, compile, find_shipped};
 use phasegate_core::policy::Policy;
+use phasegate_core::shell::safety::Registry;
 use phasegate_core::values::canonical::Sorted;
 use phasegate_runtime::operate::replay::{Options, Replay};
 use phasegate_runtime::{Project, Runtime};
@@ -61,14 +63,14 @@ pub enum Format {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let runtime = context.runtime()?;
     let project = context.find_project(&runtime)?;
-    let Configured { policy, skill, guarded } = configured(&runtime, &project, args.skill.as_deref(), &[])?;
+    let Configured { policy, skill, guarded, safety } = configured(&runtime, &project, args.skill.as_deref(), &[])?;
     let guarded = guarded || context.project.is_some();
     let start = if guarded || args.live_files { Some(context.start()?) } else { None };
     let root = start.as_ref().map(|start| start.display().to_string());
     let live_files = start.filter(|_| args.live_files);
     let mode = args.mode.map(ModeArg::mode);
     let (audit_log, confine) = (args.audit_log.clone(), args.confine);
-    let options = Options { root, live_files, skill, mode, other_skills: false, audit_log, confine };
+    let options = Options { root, live_files, skill, mode, other_skills: false, audit_log, confine, safety };
     let mut replay = Replay::new(policy, options).map_err(|error| {
         let names: Vec<_> = shipped().iter().map(|skill| skill.name).collect();
         Failure::new(error.to_string()).with_help(format!("the shipped skills are [{}]", names.join(", ")))
@@ -116,13 +118,15 @@ pub(crate) struct Configured {
     pub(crate) skill: Option<String>,
     /// Whether configs guard the project.
     pub(crate) guarded: bool,
+    /// What is registered of commands for the project.
+    pub(crate) safety: Arc<Registry>,
 }
 
-/// A project's policy, with a skill of this name, which may be a shipped one that no config uses, and with packs of rules.
+/// A project's policy and what is registered for it, with a skill of this name, which may be a shipped one that no config uses, and with packs of rules.
 ///
 /// # Errors
 ///
-/// A config has a mistake; its place is named.
+/// A config has a mistake; its place is named. The state of the project cannot be read.
 pub(crate) fn configured(
     runtime: &Runtime,
     project: &Project,
@@ -151,7 +155,10 @@ pub(crate) fn configured(
         skill = Some(shipped.name.to_string());
     }
     match compiled.diagnostics.iter().find(|found| found.severity == Severity::Error) {
-        None => Ok(Configured { policy: compiled.policy, skill, guarded }),
+        None => {
+            let safety = runtime.project_state(project)?.project.safety;
+            Ok(Configured { policy: compiled.policy, skill, guarded, safety })
+        }
         Some(first) => Err(Failure::new(format!("{}:{}:{}: {}", first.path, first.line, first.column, first.message))
             .with_help("`phasegate check` lists every error")),
     }

@@ -6,6 +6,7 @@ use phasegate_core::calls::analysis::{Access, Invocation};
 use phasegate_core::calls::tool::BASH;
 use phasegate_core::policy::matcher::{AgentTest, ArgIs, ArgTest, DOES, Matcher, PathTest, ServerPattern};
 use phasegate_core::values::glob::text_fits;
+use phasegate_core::values::prose::SectionTest;
 use phasegate_core::{Code, EFFECTS, effect_in_words};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::pattern::pattern;
 use crate::read::node::{Node, Span};
 use crate::read::report::Finding;
 use crate::read::suggestion::{closest, did_you_mean, listed};
-use crate::source::{ArgSource, CommandSource, MatcherObject, PathSource};
+use crate::source::{ArgSource, CommandSource, MatcherObject, PathSource, SectionSource};
 
 /// The argument of a shell tool that holds the command line.
 const COMMAND: &str = "command";
@@ -131,7 +132,8 @@ fn arguments(builder: &mut Builder<'_>, source: &MatcherObject, node: &Node) -> 
     for (path, source) in &source.args {
         let test = argument(path, source);
         let pattern = matches!(&test.is, ArgIs::Equal(Value::String(text)) if text.ends_with('*'));
-        if path == COMMAND && (pattern || matches!(test.is, ArgIs::Begins(_) | ArgIs::Contains(_))) {
+        if path == COMMAND && (pattern || matches!(test.is, ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_)))
+        {
             builder.findings.push(equality_only(child(node, path).span));
             sound = false;
         }
@@ -147,14 +149,18 @@ pub(super) fn argument(path: &str, source: &ArgSource) -> ArgTest {
         ArgSource::Bool(truth) => ArgIs::Equal(Value::Bool(*truth)),
         ArgSource::Number(number) => ArgIs::Equal(Value::Number(number.clone())),
         ArgSource::List(items) => ArgIs::Equal(Value::Array(items.clone())),
-        ArgSource::Test(test) => match (&test.one_of, &test.begins, &test.contains, test.present) {
-            (Some(all), ..) => ArgIs::OneOf(all.clone()),
-            (_, Some(start), ..) => ArgIs::Begins(start.clone()),
-            (_, _, Some(part), _) => ArgIs::Contains(part.clone()),
-            (.., present) => ArgIs::Present(present.unwrap_or(true)),
-        },
+        ArgSource::Test(test) => (test.one_of.clone().map(ArgIs::OneOf))
+            .or_else(|| test.begins.clone().map(ArgIs::Begins))
+            .or_else(|| test.contains.clone().map(ArgIs::Contains))
+            .or_else(|| test.section.as_ref().map(section))
+            .unwrap_or(ArgIs::Present(test.present.unwrap_or(true))),
     };
     ArgTest { path: path.to_owned(), is }
+}
+
+fn section(source: &SectionSource) -> ArgIs {
+    let heading = source.heading.trim_start_matches('#').trim().to_owned();
+    ArgIs::Section(SectionTest { heading, min_words: source.min_words.unwrap_or(1) })
 }
 
 /// The commands of which one must match; empty where any may; `None` after a mistake.
@@ -276,6 +282,7 @@ fn note(source: &MatcherObject, name: &str, matcher: &Matcher) -> String {
         ArgIs::OneOf(values) => format!("{} one of {}", test.path, Value::Array(values.clone())),
         ArgIs::Begins(start) => format!("{} begins {}", test.path, Value::String(start.clone())),
         ArgIs::Contains(part) => format!("{} contains {}", test.path, Value::String(part.clone())),
+        ArgIs::Section(section) => format!("{} with {section}", test.path),
         ArgIs::Present(true) => format!("{} given", test.path),
         ArgIs::Present(false) => format!("{} not given", test.path),
     }));

@@ -2,11 +2,12 @@
 
 use phasegate_core::Code;
 use phasegate_core::evidence::condition::Condition;
+use phasegate_core::policy::matcher::Matcher;
 use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
-use super::{artifact, condition, done_by, runs, unlisted};
+use super::{artifact, condition, done_by, prompt_parts, runs, unlisted};
 use crate::read::node::{Entry, Node, Span};
 use crate::read::report::Finding;
 use crate::read::suggestion::{closest, did_you_mean, listed};
@@ -52,7 +53,7 @@ pub(super) fn phase(
     });
     let at = |name| child(node, name).span;
     (places.requires, places.done_when, places.done_by) = (at("requires"), at("done_when"), at("done_by"));
-    let task = task(builder, source, node);
+    let task = task(builder, source, node, &forbidden.matchers);
     let mut inner = Inner { builder, names, places };
     let mut phase = Phase {
         name: entry.key.clone(),
@@ -90,7 +91,8 @@ pub(super) fn phase(
     (phase, inner.places)
 }
 
-fn task(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String {
+/// What an agent has to do in the phase. `forbidden`: its lines, by which the text of a file may lack something.
+fn task(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node, forbidden: &[Matcher]) -> String {
     if let Some(text) = &source.description {
         if !builder.lenient {
             let span = child(node, "description").span;
@@ -110,6 +112,9 @@ fn task(builder: &mut Builder<'_>, source: &PhaseSource, node: &Node) -> String 
             let text = found.flatten().unwrap_or_default();
             if source.done_by.is_none() && names(&text).iter().any(|name| name == AGENT) {
                 builder.findings.push(agent::unknown(span, "no subagent does the phase"));
+            }
+            if !text.is_empty() {
+                prompt_parts::check(builder, file, &text, span, forbidden);
             }
             agent::of_text(&text, source.done_by.as_deref())
         }

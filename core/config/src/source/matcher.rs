@@ -130,9 +130,26 @@ pub struct ArgTestSource {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub contains: Option<String>,
+    /// A text of Markdown that has words below a heading. Not for shell commands.
+    #[serde(default)]
+    pub section: Option<SectionSource>,
     /// Present (`true`) or absent (`false`).
     #[serde(default)]
     pub present: Option<bool>,
+}
+
+/// A heading, and how much stands below it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SectionSource {
+    /// The heading, without its marks. One in a block of code is none.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub heading: String,
+    /// The least number of words below it, counted as in the section of a file.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub min_words: Option<u64>,
 }
 
 /// A condition. If an object has several keys, all of them must hold.

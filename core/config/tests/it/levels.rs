@@ -142,6 +142,20 @@ fn a_config_of_the_same_name_stands_in_for_a_shipped_skill() {
 }
 
 #[test]
+fn a_text_that_stands_in_for_a_shipped_one_is_held_against_the_skill() {
+    for uses in ["use: [develop-command]", "use: [orchestrate-clarification]"] {
+        let own = |text: &str| file(".phasegate/prompts/clarification.md", Level::Project, Kind::Prompt, text);
+        let files = |text: &str| [settings(".phasegate/config.yaml", Level::Project, uses), own(text)];
+        let compiled = compile(&files("## Task context\nthe task in words\n"));
+        let told: Vec<_> = mistakes(&compiled);
+        assert!(matches!(told[..], [(_, Severity::Warning, "config-value")]), "{uses}: {told:?}");
+        let message = &compiled.diagnostics[0].message;
+        assert!(message.contains("prompts/clarification.md") && !message.contains("## Task context"), "{message}");
+        without_mistakes(&[settings(".phasegate/config.yaml", Level::Project, uses)]);
+    }
+}
+
+#[test]
 fn a_name_that_stands_for_two_skills_is_listed_once() {
     let compiled = compile(&[
         settings("p", Level::Project, "use: [something-else]"),

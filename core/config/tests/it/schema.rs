@@ -61,8 +61,23 @@ fn the_exhaustive_configs_have_every_key_of_the_schemas() {
         keys(&schema, &mut known);
         // What settings say of a matcher is the same as in a skill, and shown there.
         let matcher_keys = [
-            "adds", "args", "agent", "begins", "contains", "does", "executes", "one_of", "present", "reads", "server",
-            "skill", "starts", "writes",
+            "adds",
+            "args",
+            "agent",
+            "begins",
+            "contains",
+            "does",
+            "executes",
+            "heading",
+            "min_words",
+            "one_of",
+            "present",
+            "reads",
+            "section",
+            "server",
+            "skill",
+            "starts",
+            "writes",
         ];
         for key in known.iter().filter(|key| kind == Kind::Skill || !matcher_keys.contains(&key.as_str())) {
             assert!(text.contains(&format!("{key}:")), "{file} has no `{key}`");

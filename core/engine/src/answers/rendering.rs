@@ -32,7 +32,6 @@ use words::{because, misplaced_words, near};
 pub(crate) use recovery::{repeated, uncounted};
 pub(crate) use stopped::{reason as why_stopped, ways as ways_on};
 
-
 /// The most characters of a question, before its code.
 const MAX_QUESTION_CHARS: usize = recovery::MAX_CHARS - 30;
 

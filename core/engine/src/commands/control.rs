@@ -331,7 +331,7 @@ fn activate(policy: &Policy, draft: &mut Draft, name: &str, asked: Asked<'_>) ->
     let Asked { mode, by, inputs, state } = asked;
     // What a person put in force for others goes on beside it.
     let other = |run: &&Run| !run.in_force || run.skill == name;
-    if let Some(run) = draft.state().live_runs().filter(other).last() {
+    if let Some(run) = tree::roots(draft.state()).filter(other).last() {
         let by = if by == By::Human { BegunBy::Person } else { BegunBy::Tool };
         return Err(DenialKind::SkillActive { skill: run.skill.clone(), by });
     }

@@ -289,6 +289,11 @@ impl Asked<'_> {
         if let Some(word) = pattern.changing() {
             return Err(format!("`{word}` changes things: only a person registers it as READ"));
         }
+        if let Some(word) = pattern.any_program() {
+            return Err(format!(
+                "`{word}` may be any program or script that `{program}` runs: only a person registers it as READ"
+            ));
+        }
         let writes = |entry: &Entry| entry.commands.iter().any(|one| one.pattern == text && !one.level.reads());
         let registries = [&self.state.project.safety, &self.state.session.safety];
         if registries.iter().filter_map(|registry| registry.entry(program)).any(writes) {

@@ -12,9 +12,9 @@ use crate::evidence::fact::FactValue;
 use crate::evidence::proof::Proved;
 use crate::policy::{Phase, Policy};
 use crate::runs::tree;
-use crate::state::{Run, State};
 use crate::state::change::Change;
 use crate::state::draft::Draft;
+use crate::state::{Run, State};
 
 /// The role of a message of the agent.
 pub const ASSISTANT: &str = "assistant";

@@ -301,6 +301,7 @@ impl fmt::Display for PointerTest {
             ArgIs::OneOf(values) => write!(f, "one of {} at {at}", Value::from(values.clone())),
             ArgIs::Begins(start) => write!(f, "a text that begins {} at {at}", Value::from(start.as_str())),
             ArgIs::Contains(part) => write!(f, "{} in what is at {at}", Value::from(part.as_str())),
+            ArgIs::Section(section) => write!(f, "{section} at {at}"),
             ArgIs::Present(true) => write!(f, "something at {at}"),
             ArgIs::Present(false) => write!(f, "nothing at {at}"),
         }

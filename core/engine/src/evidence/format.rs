@@ -81,7 +81,7 @@ pub fn values(is: &ArgIs) -> Option<String> {
             Some(alloc::format!("{} or {} others", first.join(", "), values.len().saturating_sub(MAX_VALUES)))
         }
         ArgIs::OneOf(values) => Some(values.iter().map(shown).collect::<Vec<_>>().join(" or ")),
-        ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Present(_) => None,
+        ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_) | ArgIs::Present(_) => None,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::shell::words;
 pub use crate::shell::words::DOES;
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::{Glob, text_fits};
+use crate::values::prose::SectionTest;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,6 +96,8 @@ pub enum ArgIs {
     Begins(String),
     /// A text in which this one stands, or a list with this text as an item.
     Contains(String),
+    /// A text of Markdown with so many words below this heading.
+    Section(SectionTest),
     /// Present (`true`) or absent (`false`).
     Present(bool),
 }
@@ -435,7 +438,8 @@ impl ArgTest {
             (ArgIs::Begins(start), Some(Value::String(text))) => fit(text.starts_with(start.as_str())),
             (ArgIs::Contains(part), Some(Value::String(text))) => fit(text.contains(part.as_str())),
             (ArgIs::Contains(part), Some(Value::Array(items))) => fit(items.iter().any(|item| item == part.as_str())),
-            (ArgIs::Begins(_) | ArgIs::Contains(_), Some(_)) => Fit::Doubt,
+            (ArgIs::Section(section), Some(Value::String(text))) => fit(section.holds(text)),
+            (ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_), Some(_)) => Fit::Doubt,
         }
     }
 }
@@ -563,6 +567,7 @@ impl ArgIs {
             (Self::OneOf(all), Some(found)) => all.contains(found),
             (Self::Begins(start), Some(found)) => found.as_str().is_some_and(|text| text.starts_with(start.as_str())),
             (Self::Contains(part), Some(Value::Array(items))) => items.iter().any(|item| item == part.as_str()),
+            (Self::Section(section), Some(found)) => found.as_str().is_some_and(|text| section.holds(text)),
             (Self::Contains(part), Some(found)) => found.as_str().is_some_and(|text| text.contains(part.as_str())),
         }
     }

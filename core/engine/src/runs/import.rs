@@ -15,6 +15,7 @@ use crate::policy::plan::{PlanFile, PlanProgress};
 use crate::policy::{Mode, Optional, Phase, Policy, Skill};
 use crate::runs::activation::available;
 use crate::runs::children::next_id;
+use crate::runs::tree;
 use crate::state::draft::Draft;
 use crate::state::{Children, Evidence, Run, Skipped};
 use crate::values::glob::path_fits;
@@ -22,7 +23,7 @@ use crate::values::glob::path_fits;
 /// The name of the format: a file `active_task_graph.json`.
 pub const TASK_GRAPH: &str = "active_task_graph";
 
-/// What of such a file says where a run stands. Its other fields are not imported.
+/// What of such a file says where a run stands. Its other fields are kept as they are.
 #[derive(Deserialize)]
 struct TaskGraph {
     current_phase: String,
@@ -107,7 +108,7 @@ fn invalid(why: String) -> DenialKind {
 /// As for [`begin`]; a run is live, or not exactly one skill has the phase.
 pub(crate) fn import(policy: &Policy, draft: &mut Draft, imported: Imported<'_>) -> Result<Value, DenialKind> {
     let graph = read(imported)?;
-    if let Some(run) = draft.state().live_runs().next() {
+    if let Some(run) = tree::roots(draft.state()).next() {
         return Err(DenialKind::SkillActive { skill: run.skill.clone(), by: BegunBy::Person });
     }
     let mut skills = policy.skills.iter().filter(|skill| skill.phase_index(&graph.current_phase).is_some());
@@ -145,7 +146,8 @@ pub(crate) fn begin(draft: &mut Draft, skill: &Skill, imported: Imported<'_>) ->
     let mode = imported.mode.max(skill.mode).unwrap_or(Mode::Warn);
     draft.announce(&id);
     let children = if plan.is_some() && waits(&graph) { Children::Gate } else { Children::None };
-    draft.begin(Run { plan, children, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
+    let imported = Some(imported.value.clone());
+    draft.begin(Run { plan, children, imported, ..standing(skill, Run::begun(skill, id, mode, By::Human), &graph) });
     Ok(json!({
         "status": "imported", "skill": skill.name, "mode": mode.word(), "current_phase": graph.current_phase,
     }))

@@ -24,6 +24,7 @@ impl Run {
             children: Children::None,
             held_by: None,
             plan: None,
+            imported: None,
             steps: None,
             by,
             in_force: false,

@@ -9,7 +9,7 @@ use crate::calls::analysis::{Registered, Word};
 use crate::calls::cause::{By, SessionSource};
 use crate::policy::Safety;
 use crate::shell::safety::{
-    CommandWords, Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program,
+    CommandWords, Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program, runs_another,
 };
 use crate::state::redacted_tests::Fit;
 use crate::state::{Session, State};
@@ -116,14 +116,20 @@ impl Classifier {
             return None;
         }
         let command = CommandWords::of(words);
+        let another = runs_another(words);
         let mut read: Option<Registered> = None;
         let mut doubtful: Option<Registered> = None;
         let mut default: Option<(Level, &str)> = None;
         let mut runs = false;
         for entry in self.entries().filter(|entry| entry.tool == program) {
             let counts = self.counts(entry);
+            // No star that an agent registered stands for a program or a script that this one may run.
+            let blind = another && entry.by != By::Human;
             for one in entry.commands.iter().filter(|one| counts || !one.level.reads()) {
                 let Ok(pattern) = SafetyPattern::read(&one.pattern) else { continue };
+                if blind && one.level.reads() && pattern.is_open() {
+                    continue;
+                }
                 let fit = pattern.fits(&command, one.level.reads());
                 let selects = if one.level.reads() { fit == Fit::Yes } else { fit != Fit::No };
                 if !selects {
@@ -146,7 +152,7 @@ impl Classifier {
                 read = read.or(Some(found));
             }
             runs |= counts && entry.commands.iter().any(|one| one.level.reads());
-            let given = entry.default.filter(|level| counts || !level.reads());
+            let given = entry.default.filter(|level| (counts && !blind) || !level.reads());
             default = default.filter(|(level, _)| !level.reads()).or(given.map(|level| (level, entry.tool.as_str())));
         }
         let told = || tells(words).filter(|_| runs && default.is_none_or(|(level, _)| level == Level::Write));

@@ -15,7 +15,7 @@ use crate::calls::cause::By;
 
 pub use lists::{is_never_read, is_runner, runners};
 pub use pattern::{CommandWords, PatternFault, SafetyPattern};
-pub(crate) use pattern::{arguments, program, start};
+pub(crate) use pattern::{arguments, program, runs_another, start};
 pub use verb::changes;
 pub(crate) use verb::changing;
 

@@ -49,6 +49,9 @@ pub struct Run {
     /// How far it has come with the plan whose elements its phase runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanProgress>,
+    /// The state of another system that it began with, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Value>,
     /// The steps of the approved plan that its phase carries out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Steps>,

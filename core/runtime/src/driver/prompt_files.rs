@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use phasegate_core::{Event, EventKind};
 
-use super::Driver;
 use crate::bounds;
+use crate::driver::Driver;
 use crate::project::repository::folders_read;
 
 impl Driver<'_> {

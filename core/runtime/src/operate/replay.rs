@@ -15,6 +15,7 @@ use phasegate_core::policy::Mode;
 use phasegate_core::rules::rule_report::{RulesTold, rules_told};
 use phasegate_core::runs::import::TASK_GRAPH;
 use phasegate_core::shell::classifier::Classifier;
+use phasegate_core::shell::safety::Registry;
 use phasegate_core::state::pins::OWN_TOOLS;
 use phasegate_core::state::{Project, Session, Status};
 use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
@@ -46,6 +47,8 @@ pub struct Options {
     pub audit_log: Option<PathBuf>,
     /// Whether the client's shell is taken to hold lines of which nothing is to stay.
     pub confine: bool,
+    /// What is registered of commands for the project.
+    pub safety: Arc<Registry>,
 }
 
 /// A transcript during its replay.
@@ -98,10 +101,11 @@ impl Replay {
             skill.mode = skill.mode.max(options.mode);
         }
         let files = Files::new(options.live_files.clone(), options.root.clone());
+        let project = Project { safety: Arc::clone(&options.safety), ..Project::default() };
         Ok(Self {
             policy: Arc::new(policy),
             options,
-            project: Project::default(),
+            project,
             sessions: BTreeMap::new(),
             latest: Vec::new(),
             places: BTreeMap::new(),

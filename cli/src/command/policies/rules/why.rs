@@ -36,7 +36,8 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     let line = call(args)?.to_string();
     let root = project.root.display().to_string();
-    let options = Options { root: Some(root), live_files: Some(project.root.clone()), ..Options::default() };
+    let safety = runtime.project_state(&project)?.project.safety;
+    let options = Options { root: Some(root), live_files: Some(project.root.clone()), safety, ..Options::default() };
     let mut replay = Replay::new(compiled.policy, options).map_err(|error| Failure::new(error.to_string()))?;
     let told = replay.told(&line).map_err(|error| Failure::new(error.to_string()))?;
     let told = told.ok_or_else(|| Failure::new("the file holds no call"))?;

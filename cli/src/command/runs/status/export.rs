@@ -1,10 +1,12 @@
 //! `phasegate status export`: where a run stands, as the state file of another system (seed 001).
 
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 
 use phasegate_core::evidence::condition::{Condition, Wanted};
 use phasegate_core::policy::plan::PlanFile;
 use phasegate_core::policy::{Phase, Skill};
+use phasegate_core::state::{Runs, Status};
 use phasegate_runtime::timestamp;
 use serde_json::{Map, Value, json};
 
@@ -13,17 +15,19 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
 
-/// Prints the state. What only the other system knows of a task is taken from the file that lists the tasks.
+/// Prints the state. What only the other system knows is taken from the state that was imported, and of a task from the
+/// file that lists the tasks.
 ///
 /// # Errors
 ///
-/// No such run is live.
+/// No such run is live, or the state cannot be read.
 pub(super) fn run(run: Option<&String>, context: &Context) -> Result<Exit, Failure> {
     let found = found(context, None)?;
     let is_root = |run: &Value| text(run, "scope") == "project" && run.get("part_of").is_none();
     let run = found.run(run, &Fits { test: &is_root, none: "no run of the project is live" })?;
     let skill = found.skill_of(run)?;
-    let listed = Listed::of(&skill, run, &|path: &str| {
+    let runs = found.runtime.project_state(&found.project)?.project.runs;
+    let listed = Listed::of(&skill, run, &runs, &|path: &str| {
         let text = std::fs::read_to_string(found.project.root.join(path)).ok()?;
         serde_json::from_str(&text).ok()
     });
@@ -31,25 +35,53 @@ pub(super) fn run(run: Option<&String>, context: &Context) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// The file that lists the tasks.
+/// The tasks as they are listed, and what is known besides.
 struct Listed<'s> {
     skill: &'s Skill,
     /// The phase that does them, and how their fields are named.
     phase: Option<&'s Phase>,
+    /// The file that lists them; where it is gone, the state that was imported.
     file: Value,
+    /// The state that was imported.
+    imported: Value,
+    /// The tasks whose run came to its end by what the guard saw.
+    seen: BTreeSet<String>,
 }
 
 impl<'s> Listed<'s> {
-    fn of(skill: &'s Skill, run: &Value, read: &dyn Fn(&str) -> Option<Value>) -> Self {
+    fn of(skill: &'s Skill, run: &Value, runs: &Runs, read: &dyn Fn(&str) -> Option<Value>) -> Self {
         let phase = skill.phases.iter().find(|phase| phase.plan().is_some());
         let artifact = phase.and_then(Phase::plan).map(|plan| plan.artifact.as_str());
         let made = artifact.and_then(|artifact| first_file(run, artifact));
         let path = run.get("plan").map(|plan| text(plan, "path").to_string()).or(made);
-        Self { skill, phase, file: path.and_then(|path| read(&path)).unwrap_or_default() }
+        let (id, mut seen) = (text(run, "run"), BTreeSet::new());
+        for part in runs.iter().filter(|part| part.parent.as_deref() == Some(id)) {
+            let Some(branch) = &part.branch else { continue };
+            // Of several runs of a task the last one counts; what nobody called done was seen.
+            seen.remove(&branch.name);
+            seen.extend((part.status == Status::Finished && part.said_done.is_empty()).then(|| branch.name.clone()));
+        }
+        let imported = runs.iter().find(|one| one.id == id).and_then(|run| run.imported.clone()).unwrap_or_default();
+        let file = path.and_then(|path| read(&path)).unwrap_or_else(|| imported.clone());
+        Self { skill, phase, file, imported, seen }
+    }
+
+    /// What the other system knows alone.
+    fn kept(&self, key: &str) -> Option<Value> {
+        [&self.imported, &self.file]
+            .into_iter()
+            .filter_map(|from| from.get(key))
+            .find(|value| !value.is_null())
+            .cloned()
+    }
+
+    /// Whether the guard saw the tests of a finished task pass.
+    fn tested(&self, id: &str) -> bool {
+        self.seen.contains(id) && self.asks_for_tests()
     }
 
     /// Whether what does a task asks for tests that passed.
-    fn tested(&self) -> bool {
+    fn asks_for_tests(&self) -> bool {
         let runs = self.phase.and_then(|phase| phase.run.as_ref()).into_iter().flat_map(|runs| &runs.each);
         let mut skills = runs.filter_map(|run| self.skill.children.iter().find(|child| child.name == run.skill));
         skills.any(|child| child.phases.iter().filter_map(|phase| phase.done_when.as_ref()).any(asks_for_tests))
@@ -79,7 +111,6 @@ fn first_file(run: &Value, artifact: &str) -> Option<String> {
 }
 
 fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
-    let kept = |key: &str| listed.file.get(key).filter(|value| !value.is_null()).cloned();
     let file = |artifact: &str| first_file(run, artifact).unwrap_or_default();
     let skipped = list(run, "way").filter(|one| text(one, "state") == "skipped").map(|one| text(one, "phase"));
     let passed = run.pointer("/goes_on_to/skipped").and_then(Value::as_array).into_iter().flatten();
@@ -87,7 +118,7 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
     let tasks = tasks(run, listed);
     let executing = tasks.iter().filter(|task| text(task, "status") == "in_progress");
     let mut graph = json!({
-        "title": kept("title").unwrap_or_else(|| json!(skill.description)),
+        "title": listed.kept("title").unwrap_or_else(|| json!(skill.description)),
         "spec_file": file("spec"),
         "plan_file": file("plan"),
         "current_phase": current_phase(skill, run, listed),
@@ -99,7 +130,9 @@ fn graph(skill: &Skill, run: &Value, listed: &Listed<'_>) -> Value {
         "updated_at": timestamp::timestamp(now()),
     });
     if let Value::Object(fields) = &mut graph {
-        fields.extend(["github_issue", "created_at"].into_iter().filter_map(|key| Some((key.to_string(), kept(key)?))));
+        fields.extend(
+            ["github_issue", "created_at"].into_iter().filter_map(|key| Some((key.to_string(), listed.kept(key)?))),
+        );
         fields.insert("tasks".to_string(), Value::from(tasks));
     }
     graph
@@ -162,6 +195,7 @@ fn tasks(run: &Value, listed: &Listed<'_>) -> Vec<Value> {
         let own =
             [("id", json!(text(task, &plan.id))), ("wave", wave), ("depends_on", after), ("status", json!(status))];
         fields.extend(own.map(|(key, value)| (key.to_string(), value)));
+        fields.extend((done && listed.tested(text(task, &plan.id))).then(|| ("tests_passed".to_string(), json!(true))));
         Value::Object(fields)
     };
     listed.tasks().iter().map(named).collect()
@@ -197,7 +231,7 @@ fn task(plan: &Value, element: &Value, listed: &Listed<'_>) -> Value {
         ("depends_on", after),
     ];
     fields.extend(own.map(|(key, value)| (key.to_string(), value)));
-    if element.get("seen").is_some() && listed.tested() && matches!(status, "implemented" | "completed") {
+    if listed.tested(id) && matches!(status, "implemented" | "completed") {
         fields.insert("tests_passed".to_string(), json!(true));
     }
     Value::Object(fields)
@@ -219,7 +253,7 @@ fn status(plan: &Value, element: &Value) -> &'static str {
 fn gates(run: &Value, listed: &Listed<'_>, tasks: &[Value]) -> Map<String, Value> {
     let asks = listed.phase.and_then(|phase| phase.done_when.as_ref()).is_some_and(asks_for_tests);
     // Of a wave that was over when the run was imported, the file says what was seen.
-    let imported = |wave: u64| listed.file.get("wave_gates")?.get(wave.to_string()).cloned();
+    let imported = |wave: u64| listed.kept("wave_gates")?.get(wave.to_string()).cloned();
     let passed = |wave: u64| {
         let mut gate = json!({"impl_complete": true, "reviews_complete": true});
         let of_file = imported(wave).filter(|gate| gate.get("reviews_complete") == Some(&Value::Bool(true)));

@@ -58,14 +58,6 @@ fn of_element(state: &State, run: &Run, progress: &PlanProgress, numbered: Numbe
     if word == "waits" {
         fields.insert("waits_for".to_string(), json!(waits.collect::<Vec<_>>()));
     }
-    // What a run did whose phases nobody called done.
-    let of_element = |part: &&Run| {
-        part.parent.as_ref() == Some(&run.id) && part.branch.as_ref().is_some_and(|branch| branch.place == at)
-    };
-    let last = state.project.runs.iter().chain(&state.session.runs).rfind(of_element);
-    if word == "finished" && last.is_some_and(|part| part.status == Status::Finished && part.said_done.is_empty()) {
-        fields.insert("seen".to_string(), json!(true));
-    }
     if let Some(part) = part {
         fields.insert("run".to_string(), json!(part.id));
         if part.status == Status::Active && part.stands_still() {

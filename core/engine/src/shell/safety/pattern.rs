@@ -14,13 +14,16 @@ use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::lists::is_runner;
+use super::lists::{is_never_read, is_runner};
 use super::verb;
 use crate::calls::analysis::Word;
 use crate::state::redacted_tests::Fit;
 
 /// The most bytes of a pattern.
 const MAX_PATTERN_BYTES: usize = 512;
+/// How the names of scripts end.
+const SCRIPTS: [&str; 15] =
+    ["sh", "bash", "zsh", "py", "rb", "pl", "js", "mjs", "cjs", "ts", "php", "lua", "exe", "bat", "ps1"];
 
 /// A piece of a word of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +146,35 @@ impl SafetyPattern {
     /// The first of its own words after the program that changes things.
     #[must_use]
     pub fn changing(&self) -> Option<&str> {
+        self.own().filter_map(literal).find(|word| verb::changes(word))
+    }
+
+    /// Its own words, after the program.
+    fn own(&self) -> impl Iterator<Item = &Wanted> {
         let skip = self.words.first().and_then(literal).map_or(1, |first| if is_runner(first) { 2 } else { 1 });
-        self.words.iter().skip(skip).filter_map(literal).find(|word| verb::changes(word))
+        self.words.iter().skip(skip)
+    }
+
+    /// The first word after the program that is no option, where it has a star.
+    fn open(&self) -> Option<&Wanted> {
+        let first = self.own().find(|word| literal(word).is_none_or(|text| !text.starts_with('-')))?;
+        literal(first).is_none().then_some(first)
+    }
+
+    /// Whether any words may stand in the place of a program that the program runs.
+    #[must_use]
+    pub(crate) fn is_open(&self) -> bool {
+        self.open().is_some()
+    }
+
+    /// A word with a star in that place that stands for programs or scripts, as in `catchsegv *.sh`.
+    #[must_use]
+    pub(crate) fn any_program(&self) -> Option<String> {
+        let Wanted::Word(pieces) = self.open()? else { return None };
+        let with = |star: &str| -> String {
+            pieces.iter().map(|piece| if let Piece::Text(text) = piece { text.as_str() } else { star }).collect()
+        };
+        names_program(&with("x")).then(|| with("*"))
     }
 
     /// Whether a command has the words of the pattern. `careful`: a star stands for no word that changes things, and for
@@ -213,6 +243,20 @@ pub(crate) fn start(words: &[Word]) -> String {
     let known = |word: &Word| if let Word::Known(text) = word { text.clone() } else { "...".to_owned() };
     let count = words.len().saturating_sub(arguments(words).len());
     words.iter().take(count).map(known).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the first word after the program that is no option names a program or a script, which the program may run.
+pub(crate) fn runs_another(words: &[Word]) -> bool {
+    let known = arguments(words).iter().filter_map(|word| if let Word::Known(text) = word { Some(text) } else { None });
+    known.into_iter().find(|text| !text.starts_with('-')).is_some_and(|text| names_program(text))
+}
+
+/// Whether a word says itself that it names a program or a script: a known one, a script by its ending, or a path whose
+/// name has no ending.
+fn names_program(text: &str) -> bool {
+    let script = text.rsplit_once('.').is_some_and(|(_, ending)| SCRIPTS.contains(&ending));
+    let path = text.rsplit_once('/').is_some_and(|(_, name)| !name.is_empty() && !name.contains('.'));
+    is_never_read(text) || script || path
 }
 
 /// The words after the name of the program.

@@ -1,20 +1,16 @@
 //! Markdown held against the rules of a format. Headings are those that CommonMark sees at the top of the document.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use phasegate_config::front_matter;
 use phasegate_core::evidence::format::{Markdown, TextTest, values};
 use phasegate_core::policy::matcher::ArgTest;
+use phasegate_core::values::prose::words;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde_json::Value;
 
 /// The most faults that are told of a file.
 const MAX_FAULTS: usize = 3;
-/// Words that stand for a text that is yet to come.
-const EMPTY: [&str; 7] = ["todo", "tbd", "tba", "fixme", "xxx", "lorem", "ipsum"];
-/// So few different words make no text: repeated, they count once.
-const FEW: usize = 8;
 /// The most characters of a text in a fault.
 const MAX_CHARS: usize = 60;
 
@@ -230,15 +226,9 @@ impl Outline {
         })
     }
 
-    /// The words of some parts, without their headings. A word has a letter or a digit. Where only a few differ, each counts
-    /// once, and single letters as one.
+    /// The words of some parts, without their headings.
     fn words(&self, parts: Range<usize>) -> u64 {
-        let texts = self.parts.get(parts).unwrap_or_default().iter().map(|part| part.text.as_str());
-        let plain = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
-        let words = texts.flat_map(str::split_whitespace).map(plain);
-        let words: Vec<String> = words.filter(|word| !(word.is_empty() || EMPTY.contains(&word.as_str()))).collect();
-        let different: BTreeSet<&str> = words.iter().map(|word| if word.len() > 1 { word } else { "" }).collect();
-        (if different.len() < FEW { different.len() } else { words.len() }) as u64
+        words(self.parts.get(parts).unwrap_or_default().iter().map(|part| part.text.as_str()))
     }
 }
 

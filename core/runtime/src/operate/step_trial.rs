@@ -114,7 +114,7 @@ fn commands_of_argument(line: &Matcher) -> Option<Vec<Option<Event>>> {
     let commands = match &test.is {
         ArgIs::Equal(command) => std::slice::from_ref(command),
         ArgIs::OneOf(commands) => commands,
-        ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Present(_) => return None,
+        ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_) | ArgIs::Present(_) => return None,
     };
     let call = |command: &Value| Some(call(BASH, json!({"command": command.as_str()?}), CallAnalysis::default()));
     Some(commands.iter().map(call).collect())
