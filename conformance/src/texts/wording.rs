@@ -8,8 +8,12 @@ use crate::trial::Mismatch;
 
 /// The most characters of a text.
 pub const MAX_CHARS: usize = 600;
-/// The most characters of a denial of a phase, which says what the call is and what to do now.
-const MAX_DENIAL_CHARS: usize = 300;
+/// The most characters of a denial of a phase: 300, and what a list of names or a call that is denied again adds.
+const MAX_DENIAL_CHARS: usize = 330;
+/// The same where it lists the steps of a plan, or gives what a person types, which is never cut.
+const MAX_GIVEN_CHARS: usize = 480;
+/// What stands before such steps, and in what a person types or writes.
+const GIVEN: [&str; 4] = ["Open steps: ", "/phasegate ", "`phasegate ", "labels: [read]"];
 /// How a denial of a phase begins.
 const DENIALS: [&str; 4] = ["Not yet (", "Not now (", "Not in phase ", "No (skill "];
 /// A part of a text that is repeated counts from this length, in characters.
@@ -97,10 +101,11 @@ fn of_ours(place: &str, text: &str) -> Vec<Mismatch> {
     let original = text.starts_with("Phase violation: ") || text.starts_with("Phase warning: ");
     let text = text.split_once("\n\n{").filter(|_| original).map_or(text, |(sentences, _)| sentences);
     let denial = DENIALS.iter().any(|head| text.starts_with(head));
-    let (said, most) = match (denial, text.split_once("\n\n")) {
-        (true, Some((denial, _))) => (denial, MAX_DENIAL_CHARS),
-        (true, None) => (text, MAX_DENIAL_CHARS),
-        (false, _) => (text, MAX_CHARS),
+    let said = text.split_once("\n\n").filter(|_| denial).map_or(text, |(denial, _)| denial);
+    let most = match denial {
+        true if GIVEN.iter().any(|given| said.contains(given)) => MAX_GIVEN_CHARS,
+        true => MAX_DENIAL_CHARS,
+        false => MAX_CHARS,
     };
     let count = said.chars().count();
     if count > most {

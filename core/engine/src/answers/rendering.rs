@@ -57,7 +57,11 @@ impl Denial {
         let said = reason.chars().count().saturating_add(code.id().len()).saturating_add(5);
         let room = plain.map(|_| recovery::MAX_CHARS.saturating_sub(said));
         let recovery = recovery::recovery(&self.guidance, room).unwrap_or(general);
-        let recovery = registered::instead(self.blame.as_deref(), recovery);
+        // A label would be of the wrong server.
+        let recovery = match self.guidance {
+            Guidance::OtherServer { .. } => recovery,
+            _ => registered::instead(self.blame.as_deref(), recovery),
+        };
         let mut decision = Decision {
             effect: self.effect,
             code: Some(code),

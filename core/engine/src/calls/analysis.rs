@@ -365,7 +365,7 @@ impl Registered {
             (Some(pattern), _) if *doubt => {
                 format!("it may be what `{pattern}` means, which is registered as {level}")
             }
-            (Some(pattern), _) => format!("it is registered as {level} by `{pattern}`"),
+            (Some(pattern), _) => format!("registered as {level} by `{pattern}`"),
             (None, Some(word)) => {
                 format!("`{word}` changes things, so no READ pattern of `{tool}` means it")
             }

@@ -182,7 +182,7 @@ fn now(standing: &Standing, told: Told) -> String {
 pub(crate) fn uncounted(why: Why) -> String {
     let text = match why {
         Why::NotOwnStatus => {
-            "The last one does not count, as its line may hide how it ended: run it alone, or after `set -o pipefail;`."
+            "The last one does not count: its line may hide how it ended. Run it alone."
         }
         Why::Report => "The last call for that does not count: its output has no report of tests that ended so.",
         Why::Filtered => {

@@ -15,8 +15,7 @@ const PLAIN_RIGHTS: &str = "Run it without other rights, or go on without it in 
 const ACCEPTED: &str = "The user looks at what was changed and runs `phasegate reload`; then it counts again as it did before. Else \
                         go on without it in this phase.";
 /// How to get on where a word of a command is not known before it runs.
-const SAY_THE_WORD: &str =
-    "Write the word itself, each command in a call of its own, or go on without it in this phase.";
+const SAY_THE_WORD: &str = "Write the word itself, each command in a call of its own.";
 /// The most patterns that a denial names.
 const MAX_READERS: usize = 2;
 /// The most characters of patterns that a person can paste.
@@ -62,7 +61,7 @@ pub(super) fn with_blame(blame: Option<&Blame>, reason: String) -> String {
         Some(Blame::Registered { registered, .. }) => format!("{reason}: {}", registered.because()),
         Some(Blame::Judged { because, .. }) => format!("{reason}: {because}"),
         Some(Blame::Unheard { program, why: None, .. }) => {
-            format!("{reason}: `{program}` is a program that nobody has registered")
+            format!("{reason}: phasegate does not know `{program}`")
         }
         Some(Blame::Unheard { program, why: Some(why), .. }) => {
             format!("{reason}: `{program}` is registered, {}", why.in_words())
@@ -105,7 +104,7 @@ fn with_readers(readers: &[String], recovery: String) -> String {
     }
     let shown: Vec<String> = readers.iter().take(MAX_READERS).map(|pattern| format!("`{pattern}`")).collect();
     let more = if readers.len() > MAX_READERS { " and others" } else { "" };
-    format!("{recovery} What only reads: {}{more}.", shown.join(", "))
+    format!("{recovery} Only reads: {}{more}.", shown.join(", "))
 }
 
 /// How a person adds a pattern to those of a program: what they register replaces them.
@@ -121,7 +120,6 @@ fn with_one_more(program: &str, start: &str, registered: &[String]) -> String {
 
 /// How it becomes known which commands of a program read.
 fn known_by(program: &str, start: &str, named: bool) -> String {
-    let person = format!("the user can say so: `phasegate safety register {program} 'READ={start} ...'`");
     let agent = if named { format!("register it with `{REGISTER}`, or ") } else { String::new() };
-    format!("If it only reads, {agent}{person}.")
+    format!("If it only reads, {agent}the user runs `phasegate safety register {program} 'READ={start} ...'`.")
 }
