@@ -10,9 +10,13 @@ const HOUR: i64 = 3_600_000;
 
 /// A policy of one rule that forbids calls of `Write` while a fact is so.
 fn policy(fact: &RuleFact, is: &Value) -> Policy {
+    policy_of("Write", fact, is)
+}
+
+fn policy_of(action: &str, fact: &RuleFact, is: &Value) -> Policy {
     let read = json!({"get": [{"get": [{"var": "context"}, "facts"]}, "f"]});
     let when = if is.is_null() { read } else { json!({"of": [">=", {"l": read, "r": {"v": is}}]}) };
-    let rule = json!({"id": "r", "forbids": "deny", "action": {"is": "Write"}, "when": when, "facts": {"f": fact.key}});
+    let rule = json!({"id": "r", "forbids": "deny", "action": {"is": action}, "when": when, "facts": {"f": fact.key}});
     let level = json!({"rules": {"default": "permit", "rules": [rule]}, "facts": [fact]});
     serde_json::from_value(json!({"version": "v", "skills": [], "rules": [level]})).unwrap()
 }
@@ -61,6 +65,49 @@ fn a_count_is_one_of_calls_that_were_let_through_within_its_time() {
     // A call that is denied does not count.
     assert!(!world.call("Write", "4", 3000));
     assert_eq!(world.state.session.facts.facts[&fact.key].calls.len(), 2);
+}
+
+/// A call of a server's tool with two arguments each of which may be a path, and a command with two paths.
+fn of_two_parts() -> [(&'static str, &'static str, Value); 2] {
+    let paths = json!(["a", "b"].map(|path| json!({"written": path, "resolved": path, "access": "write", "command": 0})));
+    let command = json!({"words": [{"known": "cp"}, {"known": "a"}], "span": [0, 0], "verdict": "write"});
+    let shell = json!({"tool": "Bash", "input": {"command": "cp a b"}, "labels": ["write", "execute", "shell"],
+        "reading": {"commands": [command], "paths": paths}});
+    let draft = json!({"tool": "draft", "server": "desk", "input": {"version": "1.0.0", "notes": "first"}});
+    [("desk/draft", "draft", draft), ("Bash", "Bash", shell)]
+}
+
+#[test]
+fn a_call_is_no_earlier_call_of_itself() {
+    for (action, name, call) in of_two_parts() {
+        let calls = AskedOfCalls::Count(tool(name));
+        let fact = RuleFact::new(calls, Scope::Session, None);
+        let mut world = World { policy: policy_of(action, &fact, &json!(1)), state: State::default() };
+        let mut made = call.clone();
+        made["event"] = json!("tool_call");
+        assert!(world.event(made.clone()), "{action}: the first one");
+        assert!(!world.event(made), "{action}: the second one");
+        assert_eq!(world.state.session.facts.facts[&fact.key].calls[0].parts, 1, "{action}");
+    }
+}
+
+#[test]
+fn a_call_does_not_change_files_before_itself() {
+    let fact = RuleFact::new(AskedOfCalls::Passed { unchanged: true }, Scope::Session, None);
+    for (action, _, call) in of_two_parts() {
+        let mut policy = policy_of(action, &fact, &Value::Null);
+        let negated = json!({"not": {"get": [{"get": [{"var": "context"}, "facts"]}, "f"]}});
+        let mut rules = serde_json::to_value(&policy).unwrap();
+        rules["rules"][0]["rules"]["rules"][0]["when"] = negated;
+        policy = serde_json::from_value(rules).unwrap();
+        let mut world = World { policy, state: State::default() };
+        let kept = json!({"facts": {&fact.key: {"calls": [{"time": 0, "parts": 1}]}}});
+        world.state.session.facts = serde_json::from_value(kept).unwrap();
+        let mut made = call.clone();
+        made["event"] = json!("tool_call");
+        assert!(world.event(made.clone()), "{action}: nothing has changed since the tests");
+        assert!(!world.event(made), "{action}: the first one has changed files");
+    }
 }
 
 #[test]
