@@ -117,7 +117,7 @@ pub(crate) fn decided(
         let parts = parts(policy, call, event, caller);
         seen.changes = parts.iter().map(|part| u64::from(part.changes)).sum();
         for fact in facts(policy).into_values() {
-            seen.count(fact, draft.state(), event, &parts);
+            seen.count(fact, draft.state(), event, &parts, open.asked);
         }
         (open.began, open.changes) = (began(draft.state()), seen.changes > 0);
         open.tests = parts.into_iter().filter(|part| part.tests.is_some()).take(MAX_TESTS).collect();
@@ -141,8 +141,13 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
         let name = name(draft.state(), *call);
         for fact in all.values() {
             let kept = half(draft.state(), fact.scope).facts.get(&fact.key);
-            if kept.is_some_and(|kept| kept.calls.iter().any(|known| known.call.as_ref() == Some(&name))) {
-                seen.add(fact, Some(Dropped::Call(name.clone())), None);
+            let counted = kept.and_then(|kept| kept.calls.iter().find(|known| known.call.as_ref() == Some(&name)));
+            let Some(counted) = counted.cloned() else { continue };
+            seen.add(fact, Some(Dropped::Call(name.clone())), None);
+            // Of a call that ran, a count keeps all but its name.
+            if matches!(fact.asks, AskedOfCalls::Count(_)) && *outcome != CallOutcome::Refused {
+                let old = fact.within.map(|within| Dropped::Before(counted.time.saturating_sub(within)));
+                seen.add(fact, old, Some(CountedCall { call: None, ..counted }));
             }
         }
         if *outcome == CallOutcome::Refused {
@@ -202,8 +207,8 @@ impl Seen {
         all.push(FactChange { fact: fact.key.clone(), without, with });
     }
 
-    /// Counts the parts of a call that is let through.
-    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, parts: &[FactPart]) {
+    /// Counts the parts of a call that is let through. `asked`: a person is asked about it, and may refuse it.
+    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, parts: &[FactPart], asked: bool) {
         let kept = half(state, fact.scope);
         if fact.ends_by_change() && self.changes > 0 && kept.facts.contains_key(&fact.key) {
             return self.add(fact, Some(Dropped::All), None);
@@ -211,8 +216,8 @@ impl Seen {
         let parts = parts.iter().filter(|part| part.meant.contains(&fact.key)).count();
         let (time, parts) = (time(event, kept), u32::try_from(parts).unwrap_or(u32::MAX));
         if parts > 0 {
-            let is_open = matches!(fact.asks, AskedOfCalls::Running(_));
-            let call = is_open.then(|| name(state, state.session.events));
+            let by_end = asked || matches!(fact.asks, AskedOfCalls::Running(_));
+            let call = by_end.then(|| name(state, state.session.events));
             let old = fact.within.map(|within| Dropped::Before(time.saturating_sub(within)));
             self.add(fact, old, Some(CountedCall { time, parts, call }));
         }

@@ -111,6 +111,27 @@ fn a_call_does_not_change_files_before_itself() {
 }
 
 #[test]
+fn a_call_that_a_person_refuses_is_no_earlier_call() {
+    for within in [None, Some(HOUR)] {
+        let fact = RuleFact::new(AskedOfCalls::Count(tool("Edit")), Scope::Session, within);
+        let mut world = World::new(&fact, &json!(2));
+        let mut rules = serde_json::to_value(&world.policy).unwrap();
+        let own = rules["rules"][0]["rules"]["rules"].as_array_mut().unwrap();
+        own.push(json!({"id": "ask", "forbids": "ask", "action": {"is": "Edit"}}));
+        world.policy = serde_json::from_value(rules).unwrap();
+        for (id, outcome) in [("1", "ok"), ("2", "refused"), ("3", "refused")] {
+            assert!(!world.call("Edit", id, 1000), "a person is asked");
+            world.event(json!({"event": "tool_result", "id": id, "outcome": outcome, "time": 2000}));
+        }
+        assert!(world.passes(3000));
+        world.call("Edit", "4", 3000);
+        assert!(!world.passes(3000), "it may run");
+        world.event(json!({"event": "tool_result", "id": "4", "outcome": "ok", "time": 4000}));
+        assert!(!world.passes(4000) && world.passes(3001 + HOUR) == within.is_some());
+    }
+}
+
+#[test]
 fn what_the_guard_cannot_tell_forbids() {
     let fact = RuleFact::new(AskedOfCalls::Count(tool("Edit")), Scope::Project, Some(HOUR));
     let mut world = World::new(&fact, &json!(10_000));
