@@ -13,7 +13,7 @@ use crate::sync::lock;
 use phasegate_mcp::denial::{self, Denied, Form};
 use phasegate_mcp::events::{self, Named};
 use phasegate_mcp::outcome;
-use phasegate_mcp::relay::tool_call::Call;
+use phasegate_mcp::message::tool_call::Call;
 
 /// How a call is answered.
 pub(super) enum Fate {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::install::entry::HTTP;
 use crate::proxy::{Origin, Spec};
-use crate::relay::tool_call::server_name;
+use crate::message::tool_call::server_name;
 use crate::wire::stdio::Command;
 
 /// The file. What clients keep in it besides is theirs.

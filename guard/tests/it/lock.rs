@@ -121,3 +121,28 @@ async fn where_nothing_guards_the_project_what_a_server_relies_on_is_denied() {
         assert!(denied.to_string().contains("nothing guards the project"), "{denied}");
     }
 }
+
+const ONE_AT_A_TIME: &str = r#"
+@id("one") @reason("another one is under way")
+forbid(principal, action, resource) when { resource.name == "publish" && context.facts.publishing };
+"#;
+
+#[tokio::test]
+async fn a_call_that_was_cut_short_no_longer_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    let own = folder.path().join("project/.phasegate");
+    std::fs::write(own.join("config.yaml"), "mode: block\n").unwrap();
+    std::fs::create_dir_all(own.join("rules")).unwrap();
+    std::fs::write(own.join("rules/r.cedar"), ONE_AT_A_TIME).unwrap();
+    std::fs::write(own.join("rules/r.yaml"), "facts:\n  publishing: {running: publish, scope: project, within: 1h}\n")
+        .unwrap();
+    let stage = lock(&guard);
+    let publish = |session: &str| Request::new(Call::new(session, "publish"));
+    let mut never = Box::pin(stage.run(publish("one"), || std::future::pending::<Result<&'static str, ()>>()));
+    let waits = std::time::Duration::from_millis(500);
+    assert!(tokio::time::timeout(waits, &mut never).await.is_err());
+    assert_eq!(run(&stage, publish("two")).await.unwrap_err().reason.kind(), "rule_rejected");
+    drop(never);
+    assert_eq!(run(&stage, publish("two")).await, Ok("ran"));
+}

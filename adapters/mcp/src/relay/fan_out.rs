@@ -13,7 +13,7 @@ use crate::encode;
 use crate::message::id::Id;
 use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::relay::own;
+use crate::message::own;
 use crate::sync::lock;
 
 /// Asks each server its part.

@@ -17,7 +17,7 @@ use crate::encode;
 use crate::events;
 use crate::message::object::{Object, replaced};
 use crate::message::{Kind, Message};
-use crate::relay::own;
+use crate::message::own;
 use crate::sync::lock;
 
 /// What of a list the client gets.
