@@ -137,7 +137,7 @@ pub trait Admission: Send + Sync {
     /// It cannot be decided.
     async fn evaluate(&self, request: &Request) -> Result<Verdict, String>;
 
-    /// Takes note of how an admitted call ended.
+    /// Takes note of how an admitted call ended. Where its future was dropped or panicked, this one is polled once.
     async fn ended(&self, _admitted: Admitted, _outcome: CallOutcome) {}
 
     /// Takes note that a listener of the stage panicked with this message. By default it is logged.

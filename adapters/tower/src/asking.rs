@@ -34,14 +34,6 @@ pub(crate) async fn decide(calls: &GuardedCalls, call: &Call, stated: Option<Sta
     }
 }
 
-/// Records how a call ended.
-pub(crate) async fn ended(calls: &GuardedCalls, admitted: Admitted, outcome: CallOutcome) {
-    if let Some(call) = admitted.call {
-        // An outcome that cannot be recorded proves nothing; the answer itself goes out.
-        drop(calls.ended(call, outcome).await);
-    }
-}
-
 /// The guard compares the version with that of the session's policy, in the same step in which it decides.
 #[async_trait]
 impl Admission for GuardedCalls {
@@ -59,7 +51,10 @@ impl Admission for GuardedCalls {
     }
 
     async fn ended(&self, admitted: Admitted, outcome: CallOutcome) {
-        ended(self, admitted, outcome).await;
+        if let Some(call) = admitted.call {
+            // An outcome that cannot be recorded proves nothing; the answer itself goes out.
+            drop(GuardedCalls::ended(self, call, outcome).await);
+        }
     }
 }
 

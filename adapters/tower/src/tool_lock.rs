@@ -16,6 +16,7 @@ use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::asking::ADAPTER;
 use crate::denied::{AdmissionEvent, StageError, ToolAdmissionDenied};
 use crate::order::Order;
+use crate::unended::Unended;
 
 type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
@@ -96,7 +97,7 @@ impl<E> ToolLock<E> {
     }
 
     /// Runs `next` if the call is admitted, and gives what it gives: its value or its error. `next` is not called for a
-    /// call that is denied. Whoever drops the future drops what `next` made; a panic of it goes on.
+    /// call that is denied. Whoever drops the future drops what `next` made; a panic of it goes on. Either ends the call.
     ///
     /// # Errors
     ///
@@ -106,22 +107,23 @@ impl<E> ToolLock<E> {
         F: Future<Output = Result<T, X>>,
         E: Fn(&T) -> CallOutcome,
     {
-        let admitted = self.stage.admit(request).await.map_err(StageError::Denied)?;
+        let admitted = self.admit(request).await.map_err(StageError::Denied)?;
         self.record(admitted, next().await).await.map_err(StageError::Next)
     }
 
     /// Whether the call is admitted.
-    pub(crate) async fn admit(&self, request: Request) -> Result<Admitted, Box<ToolAdmissionDenied>> {
-        self.stage.admit(request).await
+    pub(crate) async fn admit(&self, request: Request) -> Result<Unended, Box<ToolAdmissionDenied>> {
+        let admitted = self.stage.admit(request).await?;
+        Ok(Unended::new(Arc::clone(&self.stage.admission), admitted))
     }
 
     /// Records how an admitted call ended, and gives its answer on.
-    pub(crate) async fn record<T, X>(&self, admitted: Admitted, answer: Result<T, X>) -> Result<T, X>
+    pub(crate) async fn record<T, X>(&self, call: Unended, answer: Result<T, X>) -> Result<T, X>
     where
         E: Fn(&T) -> CallOutcome,
     {
         let outcome = answer.as_ref().map_or(CallOutcome::Failed, &self.ended);
-        self.stage.admission.ended(admitted, outcome).await;
+        call.end(outcome).await;
         answer
     }
 }
