@@ -25,7 +25,7 @@ use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
 use self::cedar as text;
 use self::spans::span;
 #[cfg(not(feature = "rules"))]
-use self::unread as text;
+use self::too_new as text;
 use crate::build::builder::child;
 use crate::files::packs::{Pack, packs};
 use crate::input::{Kind, Known, Level, SourceFile};
