@@ -1,7 +1,10 @@
 //! The tool lock before a real project: its policy, its budgets and its version.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use phasegate_adapter::Guard;
 use phasegate_guard::tower::{
@@ -127,22 +130,64 @@ const ONE_AT_A_TIME: &str = r#"
 forbid(principal, action, resource) when { resource.name == "publish" && context.facts.publishing };
 "#;
 
-#[tokio::test]
-async fn a_call_that_was_cut_short_no_longer_runs() {
-    let folder = tempfile::tempdir().unwrap();
-    let guard: Arc<dyn Guard> = project(folder.path());
-    let own = folder.path().join("project/.phasegate");
+/// A project in which one call of `publish` runs at a time.
+fn publishing(folder: &Path) -> Arc<dyn Guard> {
+    let own = folder.join("project/.phasegate");
+    let guard: Arc<dyn Guard> = project(folder);
     std::fs::write(own.join("config.yaml"), "mode: block\n").unwrap();
     std::fs::create_dir_all(own.join("rules")).unwrap();
     std::fs::write(own.join("rules/r.cedar"), ONE_AT_A_TIME).unwrap();
-    std::fs::write(own.join("rules/r.yaml"), "facts:\n  publishing: {running: publish, scope: project, within: 1h}\n")
-        .unwrap();
-    let stage = lock(&guard);
-    let publish = |session: &str| Request::new(Call::new(session, "publish"));
-    let mut never = Box::pin(stage.run(publish("one"), || std::future::pending::<Result<&'static str, ()>>()));
-    let waits = std::time::Duration::from_millis(500);
-    assert!(tokio::time::timeout(waits, &mut never).await.is_err());
+    let facts = "facts:\n  publishing: {running: publish, scope: project, within: 1h}\n";
+    std::fs::write(own.join("rules/r.yaml"), facts).unwrap();
+    guard
+}
+
+fn publish(session: &str) -> Request {
+    Request::new(Call::new(session, "publish"))
+}
+
+async fn never() -> Result<&'static str, ()> {
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_call_that_was_cut_short_no_longer_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let stage = lock(&publishing(folder.path()));
+    let mut open = Box::pin(stage.run(publish("one"), never));
+    assert!(tokio::time::timeout(Duration::from_millis(500), &mut open).await.is_err());
     assert_eq!(run(&stage, publish("two")).await.unwrap_err().reason.kind(), "rule_rejected");
-    drop(never);
+    drop(open);
+    assert_eq!(run(&stage, publish("two")).await, Ok("ran"));
+}
+
+/// Says in which folder a child of the test below makes a call that does not end.
+#[cfg(target_os = "linux")]
+const CHILD: &str = "PHASEGATE_TEST_PUBLISHES_IN";
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_call_of_a_process_that_was_killed_no_longer_runs() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        let begun = Path::new(&folder).join("begun");
+        let next = || async move {
+            std::fs::write(begun, "").unwrap();
+            never().await
+        };
+        drop(lock(&project(Path::new(&folder))).run(publish("one"), next).await);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let stage = lock(&publishing(folder.path()));
+    let this = "lock::a_call_of_a_process_that_was_killed_no_longer_runs";
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let mut child = child.args(["--exact", this]).env(CHILD, folder.path()).spawn().unwrap();
+    while !folder.path().join("begun").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the call was not admitted");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(run(&stage, publish("two")).await.unwrap_err().reason.kind(), "rule_rejected");
+    child.kill().unwrap();
+    child.wait().unwrap();
     assert_eq!(run(&stage, publish("two")).await, Ok("ran"));
 }

@@ -65,7 +65,10 @@ impl Facts for EarlierCalls<'_> {
         let kept = half(self.state, fact.scope);
         let now = time(self.event, kept);
         let before = self.before(part);
-        let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within));
+        // A call whose process is gone no longer runs; whether it ran to its end, nobody knows.
+        let runs = matches!(fact.asks, AskedOfCalls::Running(_));
+        let gone = if runs { self.call.analysis.gone.as_slice() } else { &[] };
+        let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within, gone));
         if part > MAX_PARTS {
             return Some(Value::Unknown);
         }
@@ -113,6 +116,9 @@ pub(crate) fn decided(
     open: Option<&mut OpenCall>,
 ) {
     let mut seen = Seen::default();
+    for name in &call.analysis.gone {
+        facts(policy).into_values().for_each(|fact| seen.over(fact, draft.state(), name, CallOutcome::Unknown));
+    }
     if let Some(open) = open {
         let parts = parts(policy, call, event, caller);
         seen.changes = parts.iter().map(|part| u64::from(part.changes)).sum();
@@ -139,17 +145,7 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
             continue;
         }
         let name = name(draft.state(), *call);
-        for fact in all.values() {
-            let kept = half(draft.state(), fact.scope).facts.get(&fact.key);
-            let counted = kept.and_then(|kept| kept.calls.iter().find(|known| known.call.as_ref() == Some(&name)));
-            let Some(counted) = counted.cloned() else { continue };
-            seen.add(fact, Some(Dropped::Call(name.clone())), None);
-            // Of a call that ran, a count keeps all but its name.
-            if matches!(fact.asks, AskedOfCalls::Count(_)) && *outcome != CallOutcome::Refused {
-                let old = fact.within.map(|within| Dropped::Before(counted.time.saturating_sub(within)));
-                seen.add(fact, old, Some(CountedCall { call: None, ..counted }));
-            }
-        }
+        all.values().for_each(|fact| seen.over(fact, draft.state(), &name, *outcome));
         if *outcome == CallOutcome::Refused {
             continue;
         }
@@ -205,6 +201,19 @@ impl Seen {
     fn add(&mut self, fact: &RuleFact, without: Option<Dropped>, with: Option<CountedCall>) {
         let all = if fact.scope == Scope::Project { &mut self.project } else { &mut self.session };
         all.push(FactChange { fact: fact.key.clone(), without, with });
+    }
+
+    /// Takes note that a call which is kept by its name is over.
+    fn over(&mut self, fact: &RuleFact, state: &State, name: &String, outcome: CallOutcome) {
+        let kept = half(state, fact.scope).facts.get(&fact.key);
+        let counted = kept.and_then(|kept| kept.calls.iter().find(|known| known.call.as_ref() == Some(name)));
+        let Some(counted) = counted.cloned() else { return };
+        self.add(fact, Some(Dropped::Call(name.clone())), None);
+        // Of a call that ran, a count keeps all but its name.
+        if matches!(fact.asks, AskedOfCalls::Count(_)) && outcome != CallOutcome::Refused {
+            let old = fact.within.map(|within| Dropped::Before(counted.time.saturating_sub(within)));
+            self.add(fact, old, Some(CountedCall { call: None, ..counted }));
+        }
     }
 
     /// Counts the parts of a call that is let through. `asked`: a person is asked about it, and may refuse it.

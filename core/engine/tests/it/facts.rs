@@ -178,6 +178,20 @@ fn a_call_runs_until_it_ends_or_is_refused() {
 }
 
 #[test]
+fn a_call_of_a_process_that_is_gone_no_longer_runs() {
+    let fact = RuleFact::new(AskedOfCalls::Running(tool("Edit")), Scope::Project, Some(HOUR));
+    let mut world = World::new(&fact, &Value::Null);
+    assert!(world.call("Edit", "1", 0) && !world.passes(1));
+    let name = world.state.project.facts.facts[&fact.key].calls[0].call.clone().unwrap();
+    assert_eq!(world.state.project.facts.awaited().count(), 1);
+    let mut write = json!({"event": "tool_call", "tool": "Write", "input": {}, "time": 2, "reading": {"gone": ["s:9"]}});
+    assert!(!world.event(write.clone()), "another one is gone");
+    write["reading"]["gone"] = json!([name]);
+    assert!(world.event(write));
+    assert!(world.state.project.facts.is_empty(), "nobody asks for its end any more");
+}
+
+#[test]
 fn what_an_earlier_version_kept_is_passed_over() {
     let state: State = serde_json::from_value(json!({
         "session": {"history": {"changes": 3, "conditions": {"k": {}}}}, "project": {"history": {"changes": 1}},
