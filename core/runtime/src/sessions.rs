@@ -153,7 +153,7 @@ pub(crate) fn gone_calls(project: &Project, state: &State) -> Vec<String> {
         let call = last.state.session.calls.iter().find(|call| call.number == number);
         call.is_some_and(|call| is_abandoned(call, &last.state.guards))
     };
-    let others = state.project.facts.awaited().filter(|(session, _)| *session != state.session.id);
+    let others = state.project.facts.unended().filter(|(session, _)| *session != state.session.id);
     let gone: BTreeSet<_> = others.filter(|(session, number)| is_gone(session, *number)).collect();
     gone.into_iter().map(|(session, number)| format!("{session}:{number}")).collect()
 }

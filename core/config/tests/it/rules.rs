@@ -186,6 +186,15 @@ fn packs_are_valid_and_say_what_they_are_for() {
     }
 }
 
+#[test]
+fn the_schema_has_the_facts_of_the_files_with_their_types() {
+    let text = "facts: {drafts: {count: draft}, publishing: {running: publish}, tested: {tests: passed}}";
+    let schema = rule_schema(&[own(NO_RM), facts(text)]).unwrap();
+    let wanted = r#"type Facts = { "drafts": Long, "publishing": Bool, "tested": Bool };"#;
+    assert!(schema.contains(wanted), "{schema}");
+    assert!(rule_schema(&[own(NO_RM)]).unwrap().contains("type Facts = {};"));
+}
+
 const EDITS: &str = "@id(\"edits\") forbid(principal, action, resource) when { context.facts.edits >= 3 };";
 
 #[test]

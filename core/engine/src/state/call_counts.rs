@@ -80,9 +80,11 @@ impl KeptFacts {
     }
 
     /// The calls whose end is awaited, each as its session and its number there.
-    pub fn awaited(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub fn unended(&self) -> impl Iterator<Item = (&str, u64)> {
         let names = self.facts.values().flat_map(|fact| &fact.calls).filter_map(|call| call.call.as_deref());
-        names.filter_map(|name| name.rsplit_once(':')).filter_map(|(session, number)| Some((session, number.parse().ok()?)))
+        names
+            .filter_map(|name| name.rsplit_once(':'))
+            .filter_map(|(session, number)| Some((session, number.parse().ok()?)))
     }
 
     /// The latest time at which something counted.

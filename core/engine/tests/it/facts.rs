@@ -69,7 +69,8 @@ fn a_count_is_one_of_calls_that_were_let_through_within_its_time() {
 
 /// A call of a server's tool with two arguments each of which may be a path, and a command with two paths.
 fn of_two_parts() -> [(&'static str, &'static str, Value); 2] {
-    let paths = json!(["a", "b"].map(|path| json!({"written": path, "resolved": path, "access": "write", "command": 0})));
+    let paths =
+        json!(["a", "b"].map(|path| json!({"written": path, "resolved": path, "access": "write", "command": 0})));
     let command = json!({"words": [{"known": "cp"}, {"known": "a"}], "span": [0, 0], "verdict": "write"});
     let shell = json!({"tool": "Bash", "input": {"command": "cp a b"}, "labels": ["write", "execute", "shell"],
         "reading": {"commands": [command], "paths": paths}});
@@ -183,8 +184,9 @@ fn a_call_of_a_process_that_is_gone_no_longer_runs() {
     let mut world = World::new(&fact, &Value::Null);
     assert!(world.call("Edit", "1", 0) && !world.passes(1));
     let name = world.state.project.facts.facts[&fact.key].calls[0].call.clone().unwrap();
-    assert_eq!(world.state.project.facts.awaited().count(), 1);
-    let mut write = json!({"event": "tool_call", "tool": "Write", "input": {}, "time": 2, "reading": {"gone": ["s:9"]}});
+    assert_eq!(world.state.project.facts.unended().count(), 1);
+    let mut write =
+        json!({"event": "tool_call", "tool": "Write", "input": {}, "time": 2, "reading": {"gone": ["s:9"]}});
     assert!(!world.event(write.clone()), "another one is gone");
     write["reading"]["gone"] = json!([name]);
     assert!(world.event(write));
