@@ -163,6 +163,22 @@ fn a_tool_that_a_known_server_does_not_have_is_told() {
 }
 
 #[test]
+fn a_server_that_the_settings_name_is_known() {
+    let text = "skill: a\ndescription: D.\nservers: [desk]\nphases: {one: {allowed: [draft]}}\n";
+    let skill = SourceFile { path: "a.yaml".into(), text: text.into(), level: Level::Project, kind: Kind::Skill };
+    let mut known = Known::default();
+    known.servers.all = true;
+    let told = |said: &str| {
+        let compiled = compile_knowing(&[skill.clone(), settings(Level::Project, said)], &known);
+        compiled.diagnostics.iter().filter_map(|found| found.suggestion.clone()).collect::<Vec<_>>()
+    };
+    assert!(told("mode: block").concat().contains("mcp: {servers: {desk: {}}}"), "{:?}", told("mode: block"));
+    for named in ["mcp: {servers: {desk: {}}}", "rules: {tools: {desk/draft: {labels: [write]}}}"] {
+        assert!(told(named).is_empty(), "{:?}", told(named));
+    }
+}
+
+#[test]
 fn what_the_tools_of_hosts_can_do_is_known() {
     use phasegate_core::events::event::builtin_labels;
     let known = phasegate_rules::builtin(|name| builtin_labels(name).into_iter().collect());
