@@ -6,9 +6,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use phasegate_adapter::Guard;
+use phasegate_adapter::{Guard, Standing};
 use phasegate_guard::tower::{
-    AccessMode, Call, CallOutcome, DenialReason, Request, StageError, ToolAdmissionDenied, ToolLock, ToolLockOptions,
+    AccessMode, Call, CallOutcome, Code, DenialReason, Event, Request, StageError, ToolAdmissionDenied, ToolLock,
+    ToolLockOptions,
 };
 use serde_json::json;
 
@@ -111,11 +112,52 @@ async fn a_stage_gives_every_kind_of_denial_that_a_project_has() {
 }
 
 #[tokio::test]
+async fn a_server_tells_the_version_in_force_and_ends_a_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    std::fs::write(folder.path().join("project/.phasegate/config.yaml"), SETTINGS).unwrap();
+    let stage = lock(&guard);
+    assert_eq!(stage.require_guarded().await, Ok(()));
+    let version = stage.version("one").await.unwrap().unwrap();
+    assert_eq!(guard.standing("one"), Standing::Unknown, "nothing is recorded");
+    let store = || Request::new(Call::new("one", "store"));
+    assert_eq!(run(&stage, store().told_of(&version)).await, Ok("ran"));
+    assert_eq!(stage.version("one").await, Ok(Some(version)));
+    stage.end("one").await;
+    assert_eq!(guard.standing("one"), Standing::Ended);
+}
+
+const DEAR: &str = r#"
+@id("dear") @effect("ask") @reason("it is dear") forbid(principal, action, resource) when { resource.name == "look" };
+"#;
+
+#[tokio::test]
+async fn a_call_that_needs_a_person_names_the_approval_and_spends_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let guard: Arc<dyn Guard> = project(folder.path());
+    let own = folder.path().join("project/.phasegate");
+    std::fs::write(own.join("config.yaml"), SETTINGS.replace("limit: 2", "limit: 1")).unwrap();
+    std::fs::create_dir_all(own.join("rules")).unwrap();
+    std::fs::write(own.join("rules/r.cedar"), DEAR).unwrap();
+    let stage = lock(&guard);
+    let look = || Request::new(Call::new("one", "look"));
+    let denied = run(&stage, look()).await.unwrap_err();
+    assert_eq!(denied.reason, Arc::new(DenialReason::rule_rejected("dear", "it is dear")));
+    let name = denied.approval.unwrap();
+    let approve = json!({"event": "command", "by": "human", "name": "approve", "args": {"name": name}});
+    let _ = guard.handle("one", Event::from_value(approve).unwrap()).await.unwrap();
+    assert_eq!(run(&stage, look()).await, Ok("ran"));
+    assert_eq!(run(&stage, look()).await.unwrap_err().reason.kind(), "budget");
+}
+
+#[tokio::test]
 async fn where_nothing_guards_the_project_what_a_server_relies_on_is_denied() {
     let folder = tempfile::tempdir().unwrap();
     let guard: Arc<dyn Guard> = project(folder.path());
     std::fs::remove_dir_all(folder.path().join("project/.phasegate")).unwrap();
     let lock = lock(&guard);
+    assert_eq!(lock.require_guarded().await.unwrap_err().code, Code::PolicyMissing);
+    assert_eq!(lock.version("one").await, Ok(None));
     let store = || Request::new(Call::new("one", "store"));
     assert_eq!(run(&lock, store()).await, Ok("ran"));
     for request in [store().with_access(AccessMode::Readonly), store().told_of("sha256:0")] {
