@@ -52,13 +52,13 @@ use crate::project::first_look::{FirstLook, first_look};
 use crate::project::{Project, kept_root, session_began};
 use crate::runtime::Runtime;
 use crate::sessions::integrity::{IntegrityCheck, repairable};
-use crate::sessions::{gone_calls, is_strict};
 use crate::sessions::lineage;
 use crate::sessions::lineage::{Origin, Reached};
 use crate::sessions::loaded::{LoadedProject, LoadedSession};
 use crate::sessions::outer_sessions;
 use crate::sessions::redact::leaves_out;
 use crate::sessions::snapshot::SessionChange;
+use crate::sessions::{gone_calls, is_strict};
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub struct Driver<'a> {

@@ -153,7 +153,8 @@ fn servers(built: &Built, all: &[Use<'_>], known: &KnownServers, findings: &mut 
             several => format!("if one of {} is meant, write its name", listed(several.iter().copied())),
         };
         let cause = match seen().count() {
-            0 => "the configs and the clients' settings name no server, and no relay of this project has seen one".to_string(),
+            0 => "the configs and the clients' settings name no server, and no relay of this project has seen one"
+                .to_string(),
             _ => format!("the configs, the clients' settings and the relays of this project have {}", listed(seen())),
         };
         findings.push(warning(format!("no server `{server}` is known here")).cause(cause).suggest(suggestion));

@@ -141,7 +141,8 @@ pub(crate) fn count_asked(policy: &Policy, before: &State, draft: &mut Draft, ev
         })
     };
     // What goes on in the background counted when it began.
-    let open = before.session.calls.iter().filter(|open| !open.launched && open.reports.iter().any(|one| one.owed.is_some()));
+    let open =
+        before.session.calls.iter().filter(|open| !open.launched && open.reports.iter().any(|one| one.owed.is_some()));
     let ended: Vec<_> = open.filter(|open| ran(open)).cloned().collect();
     for place in ended.iter().flat_map(|open| &open.reports) {
         let budget = policy.budgets.iter().find(|budget| budget.name == place.budget);
