@@ -12,8 +12,8 @@ use crate::gate::Shared;
 use crate::sync::lock;
 use phasegate_mcp::denial::{self, Denied, Form};
 use phasegate_mcp::events::{self, Named};
+use phasegate_mcp::message::tool_call::Call;
 use phasegate_mcp::outcome;
-use phasegate_mcp::relay::tool_call::Call;
 
 /// How a call is answered.
 pub(super) enum Fate {

@@ -42,7 +42,7 @@ impl Gate {
     /// A gate that asks this guard. `server` is the name by which skill configs know the server's tools.
     #[must_use]
     pub fn new(guard: Arc<dyn Guard>, server: impl Into<String>) -> Self {
-        let server = phasegate_mcp::relay::tool_call::server_name(&server.into());
+        let server = phasegate_mcp::message::tool_call::server_name(&server.into());
         let shared = Shared {
             calls: GuardedCalls::new(guard, "mcp"),
             server,

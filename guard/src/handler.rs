@@ -19,7 +19,7 @@ use rmcp::{RoleServer, ServerHandler};
 
 use crate::guarded::{Guarded, passed};
 use crate::sync::lock;
-use phasegate_mcp::relay::{own, tool_call};
+use phasegate_mcp::message::{own, tool_call};
 
 type Context = RequestContext<RoleServer>;
 type Notice = NotificationContext<RoleServer>;

@@ -3,7 +3,7 @@
 use phasegate_core::calls::tool::Labels;
 use rmcp::model::Tool;
 
-use phasegate_mcp::relay::tool_call;
+use phasegate_mcp::message::tool_call;
 
 /// What the server says of a tool.
 #[derive(Clone, Default)]

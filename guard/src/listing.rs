@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::gate::Gate;
 use crate::learned::Learned;
 use crate::sync::lock;
-use phasegate_mcp::relay::own;
+use phasegate_mcp::message::own;
 
 impl Gate {
     /// Notes what the server says of its tools, reports it, and makes the page what this client should see. `takes`: its

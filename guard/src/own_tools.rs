@@ -10,9 +10,9 @@ use crate::deciding::{answer, moved, parsed};
 use crate::gate::{Gate, Shared};
 use crate::sync::lock;
 use phasegate_mcp::denial::{self, Form};
-use phasegate_mcp::relay::own;
-use phasegate_mcp::relay::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
-use phasegate_mcp::relay::tool_call::Call;
+use phasegate_mcp::message::own;
+use phasegate_mcp::message::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use phasegate_mcp::message::tool_call::Call;
 
 /// The tool that begins a skill.
 pub(super) const ACTIVATE: &str = "activate_skill";

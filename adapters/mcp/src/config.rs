@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::install::entry::HTTP;
+use crate::message::tool_call::server_name;
 use crate::proxy::{Origin, Spec};
-use crate::relay::tool_call::server_name;
 use crate::wire::stdio::Command;
 
 /// The file. What clients keep in it besides is theirs.

@@ -4,6 +4,8 @@
 
 pub mod id;
 pub mod object;
+pub mod tool_call;
+pub mod own;
 #[cfg(feature = "proxy")]
 pub(crate) mod batches;
 

@@ -4,8 +4,6 @@
 //! Two directions run in parallel, so that neither waits for the other to be read. In each, messages leave in the order
 //! in which they came: while one is being decided, later ones are submitted to the guard and wait.
 
-pub mod tool_call;
-pub mod own;
 mod listed_tools;
 mod server;
 mod pending;

@@ -181,6 +181,7 @@ async fn stage(case: &Value, admission: Constant) -> Value {
         tool: String::new(),
         http_status: ToolAdmissionDenied::HTTP_STATUS,
         advice: String::new(),
+        approval: None,
     };
     let mut got = Map::new();
     for key in case["expect"].as_object().into_iter().flat_map(Map::keys) {

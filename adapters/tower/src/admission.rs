@@ -102,13 +102,15 @@ pub struct Refusal {
     pub reason: DenialReason,
     /// The text for the agent: why, how to get on, and what it may call now. Empty where there is no more than the reason.
     pub advice: String,
+    /// The name under which a person lets the same call run, where it needs one: `phasegate approve NAME`.
+    pub approval: Option<String>,
 }
 
 impl Refusal {
     /// A refusal for this reason, with no more to say.
     #[must_use]
     pub fn new(reason: DenialReason) -> Self {
-        Self { reason, advice: String::new() }
+        Self { reason, advice: String::new(), approval: None }
     }
 
     /// The refusal with this text for the agent.
@@ -130,6 +132,23 @@ pub trait Admission: Send + Sync {
     /// It cannot be told.
     async fn version(&self, request: &Request) -> Result<Option<String>, String>;
 
+    /// The version of the rules that is in force in a session, to tell callers of; `None`: nobody knows one.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be told, as where the configs have mistakes.
+    async fn in_force(&self, session: &str) -> Result<Option<String>, String> {
+        self.version(&Request::new(Call::new(session, ""))).await
+    }
+
+    /// Whether anything guards these calls. By default this admission does.
+    async fn guards(&self) -> bool {
+        true
+    }
+
+    /// Takes note that a session is over.
+    async fn session_ended(&self, _session: &str) {}
+
     /// Decides a call. Its access is set: the request's, else the stage's.
     ///
     /// # Errors
@@ -137,7 +156,7 @@ pub trait Admission: Send + Sync {
     /// It cannot be decided.
     async fn evaluate(&self, request: &Request) -> Result<Verdict, String>;
 
-    /// Takes note of how an admitted call ended.
+    /// Takes note of how an admitted call ended. Where its future was dropped or panicked, this one is polled once.
     async fn ended(&self, _admitted: Admitted, _outcome: CallOutcome) {}
 
     /// Takes note that a listener of the stage panicked with this message. By default it is logged.

@@ -1,11 +1,12 @@
 //! The guard of a project, asked: for the layer, and as the admission of the stage.
 
 use async_trait::async_trait;
-use phasegate_adapter::guarded::{Denial, GuardedCalls, GuardedSession, Proposed, Ruling};
-use phasegate_adapter::{Problem, text};
-use phasegate_core::events::event::CallOutcome;
+use phasegate_adapter::guarded::{Denial, GuardedCalls, GuardedSession, Proposed, Ruling, caught, every_call};
+use phasegate_adapter::{Problem, Standing, text};
+use phasegate_core::calls::tool::READ;
+use phasegate_core::events::event::{CallOutcome, SessionSource};
 use phasegate_core::policy::access::{AccessMode, Stated};
-use phasegate_core::{Code, Decision, DenialReason};
+use phasegate_core::{Code, Decision, DenialReason, Event, EventKind};
 
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::call::Call;
@@ -34,19 +35,35 @@ pub(crate) async fn decide(calls: &GuardedCalls, call: &Call, stated: Option<Sta
     }
 }
 
-/// Records how a call ended.
-pub(crate) async fn ended(calls: &GuardedCalls, admitted: Admitted, outcome: CallOutcome) {
-    if let Some(call) = admitted.call {
-        // An outcome that cannot be recorded proves nothing; the answer itself goes out.
-        drop(calls.ended(call, outcome).await);
-    }
-}
-
 /// The guard compares the version with that of the session's policy, in the same step in which it decides.
 #[async_trait]
 impl Admission for GuardedCalls {
     async fn version(&self, _request: &Request) -> Result<Option<String>, String> {
         Ok(None)
+    }
+
+    /// Asks without a record how a call would be decided that states no version which can be in force.
+    async fn in_force(&self, session: &str) -> Result<Option<String>, String> {
+        let stated = Stated { access: None, version: Some(String::new()) };
+        let call = every_call(ADAPTER, None, Some([READ.to_owned()].into()));
+        let call = Event { stated: Some(Box::new(stated)), ..Event::new(session, call) };
+        // One that goes on has the rules that it began with.
+        let begins = EventKind::SessionStart { source: SessionSource::Startup, parent: None };
+        let begins = (self.guard().standing(session) != Standing::Open).then(|| Event::new(session, begins));
+        let events = begins.into_iter().chain([call]).collect();
+        let answers = caught(self.guard().probe(session, events)).await?.map_err(|problem| problem.text())?;
+        Ok(answers.into_iter().find_map(|decision| match decision.admission.as_deref() {
+            Some(DenialReason::RuleVersionMismatch { actual, .. }) => Some(actual.clone()),
+            _ => None,
+        }))
+    }
+
+    async fn guards(&self) -> bool {
+        !self.unguarded().await
+    }
+
+    async fn session_ended(&self, session: &str) {
+        self.end(&GuardedSession::new(session)).await;
     }
 
     async fn evaluate(&self, request: &Request) -> Result<Verdict, String> {
@@ -59,7 +76,10 @@ impl Admission for GuardedCalls {
     }
 
     async fn ended(&self, admitted: Admitted, outcome: CallOutcome) {
-        ended(self, admitted, outcome).await;
+        if let Some(call) = admitted.call {
+            // An outcome that cannot be recorded proves nothing; the answer itself goes out.
+            drop(GuardedCalls::ended(self, call, outcome).await);
+        }
     }
 }
 
@@ -70,5 +90,5 @@ fn refusal(mut decision: Decision) -> Refusal {
         Some(reason) => *reason,
         None => DenialReason::policy(decision.code.map_or("denied", |code| code.id()), decision.reason),
     };
-    Refusal { reason, advice }
+    Refusal { reason, advice, approval: decision.question }
 }

@@ -20,6 +20,8 @@ pub struct ToolAdmissionDenied {
     pub http_status: u16,
     /// The text for the agent: why, how to get on, and what it may call now.
     pub advice: String,
+    /// The name under which a person lets the same call run, where it needs one: `phasegate approve NAME`.
+    pub approval: Option<String>,
 }
 
 impl ToolAdmissionDenied {
@@ -38,7 +40,7 @@ impl ToolAdmissionDenied {
 /// For the answer of a server: the fields, and beside them the name of the error and its message.
 impl Serialize for ToolAdmissionDenied {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct(Self::NAME, 7)?;
+        let mut fields = serializer.serialize_struct(Self::NAME, 7 + usize::from(self.approval.is_some()))?;
         fields.serialize_field("name", Self::NAME)?;
         fields.serialize_field("message", &self.to_string())?;
         fields.serialize_field("reason", self.reason())?;
@@ -46,6 +48,10 @@ impl Serialize for ToolAdmissionDenied {
         fields.serialize_field("tool", &self.tool)?;
         fields.serialize_field("http_status", &self.http_status)?;
         fields.serialize_field("advice", &self.advice)?;
+        match &self.approval {
+            Some(name) => fields.serialize_field("approval", name)?,
+            None => fields.skip_field("approval")?,
+        }
         fields.end()
     }
 }

@@ -11,6 +11,7 @@ use tower_service::Service;
 
 use crate::asking;
 use crate::call::{Answer, Call};
+use crate::unended::Unended;
 
 /// Puts the guard before services that run tool calls. All services of a layer share what it knows of sessions.
 ///
@@ -97,9 +98,9 @@ where
                 Err(denied) => return Ok(Answer::Denied(Box::new(denied))),
             };
             let warning = admitted.warning.clone();
+            let unended = Unended::new(layer.calls, admitted);
             let answer = ready.call(call).await;
-            let outcome = answer.as_ref().map_or(CallOutcome::Failed, &layer.ended);
-            asking::ended(&layer.calls, admitted, outcome).await;
+            unended.end(answer.as_ref().map_or(CallOutcome::Failed, &layer.ended)).await;
             answer.map(|answer| match warning {
                 Some(warning) => Answer::Warned(answer, warning),
                 None => Answer::Ran(answer),

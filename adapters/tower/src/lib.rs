@@ -66,6 +66,7 @@
 pub mod call;
 pub mod admission;
 mod asking;
+mod unended;
 pub mod layer;
 pub mod denied;
 mod order;

@@ -6,16 +6,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use phasegate_adapter::Guard;
 use phasegate_adapter::guarded::{GuardedCalls, caught, panic_message};
-use phasegate_core::DenialReason;
+use phasegate_adapter::{Guard, Problem};
 use phasegate_core::events::event::CallOutcome;
 use phasegate_core::policy::access::{AccessMode, same_version};
+use phasegate_core::{Code, DenialReason};
 
 use crate::admission::{Admission, Admitted, Refusal, Request, Verdict};
 use crate::asking::ADAPTER;
 use crate::denied::{AdmissionEvent, StageError, ToolAdmissionDenied};
 use crate::order::Order;
+use crate::unended::Unended;
 
 type Listener<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
@@ -95,8 +96,35 @@ impl<E> ToolLock<E> {
         Self { stage: Arc::new(Stage { admission, options, order: Order::default() }), ended }
     }
 
+    /// Refuses where nothing guards the project, for the start of a server: without configs, calls would run.
+    ///
+    /// # Errors
+    ///
+    /// `policy-missing`: nothing guards the project, and nothing ever did.
+    pub async fn require_guarded(&self) -> Result<(), Problem> {
+        let why = "nothing guards the project, so every call would run: write its `.phasegate/config.yaml`";
+        let guards = caught(self.stage.admission.guards()).await.unwrap_or(true);
+        if guards { Ok(()) } else { Err(Problem::new(Code::PolicyMissing, why)) }
+    }
+
+    /// The version of the rules that is in force in a session, to tell its caller of: what [`Request::told_of`] states.
+    /// Nothing is recorded, and no listener is told. `None`: there is none, as where nothing guards the project.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be told, as where the configs have mistakes. Then calls are denied, too.
+    pub async fn version(&self, session: &str) -> Result<Option<String>, String> {
+        caught(self.stage.admission.in_force(session)).await?
+    }
+
+    /// Records the end of a session. A later call under its id begins it anew.
+    pub async fn end(&self, session: &str) {
+        // A session whose end is not recorded is one that is silent.
+        drop(caught(self.stage.admission.session_ended(session)).await);
+    }
+
     /// Runs `next` if the call is admitted, and gives what it gives: its value or its error. `next` is not called for a
-    /// call that is denied. Whoever drops the future drops what `next` made; a panic of it goes on.
+    /// call that is denied. Whoever drops the future drops what `next` made; a panic of it goes on. Either ends the call.
     ///
     /// # Errors
     ///
@@ -106,22 +134,23 @@ impl<E> ToolLock<E> {
         F: Future<Output = Result<T, X>>,
         E: Fn(&T) -> CallOutcome,
     {
-        let admitted = self.stage.admit(request).await.map_err(StageError::Denied)?;
+        let admitted = self.admit(request).await.map_err(StageError::Denied)?;
         self.record(admitted, next().await).await.map_err(StageError::Next)
     }
 
     /// Whether the call is admitted.
-    pub(crate) async fn admit(&self, request: Request) -> Result<Admitted, Box<ToolAdmissionDenied>> {
-        self.stage.admit(request).await
+    pub(crate) async fn admit(&self, request: Request) -> Result<Unended, Box<ToolAdmissionDenied>> {
+        let admitted = self.stage.admit(request).await?;
+        Ok(Unended::new(Arc::clone(&self.stage.admission), admitted))
     }
 
     /// Records how an admitted call ended, and gives its answer on.
-    pub(crate) async fn record<T, X>(&self, admitted: Admitted, answer: Result<T, X>) -> Result<T, X>
+    pub(crate) async fn record<T, X>(&self, call: Unended, answer: Result<T, X>) -> Result<T, X>
     where
         E: Fn(&T) -> CallOutcome,
     {
         let outcome = answer.as_ref().map_or(CallOutcome::Failed, &self.ended);
-        self.stage.admission.ended(admitted, outcome).await;
+        call.end(outcome).await;
         answer
     }
 }
@@ -164,7 +193,8 @@ impl Stage {
         self.tell("on_deny", self.options.on_deny.as_ref(), reason.as_ref());
         drop(turn);
         let advice = if refusal.advice.is_empty() { reason.render() } else { refusal.advice };
-        ToolAdmissionDenied { reason, caller, tool, http_status: ToolAdmissionDenied::HTTP_STATUS, advice }
+        let (http_status, approval) = (ToolAdmissionDenied::HTTP_STATUS, refusal.approval);
+        ToolAdmissionDenied { reason, caller, tool, http_status, advice, approval }
     }
 
     /// Tells a listener. If it panics, the others and the answer are as they would be without it.

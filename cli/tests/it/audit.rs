@@ -212,11 +212,13 @@ fn a_hook_and_a_replay_write_the_log_that_their_argument_names_too() {
         let denial = frame("PreToolUse", json!({"tool_name": "Write", "tool_input": input, "tool_use_id": log}));
         crate::support::denied(&denial, "self-protection");
     }
-    let line = json!({"event": "skill", "name": "careful", "by": "agent", "time": 5}).to_string();
+    let line = json!({"event": "skill", "name": "careful", "by": "agent", "time": 5, "principal": "alice"}).to_string();
     let args = ["replay", "--project", ".", "--audit-log", "three.jsonl"];
     let output = world.phasegate(&args).write_stdin(line).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(read("three.jsonl").contains("\"timestamp\":\"1970-01-01T00:00:00.005Z\""));
+    for part in [r#""timestamp":"1970-01-01T00:00:00.005Z""#, r#""principal":"alice""#] {
+        assert!(read("three.jsonl").contains(part), "{}", read("three.jsonl"));
+    }
 }
 
 #[test]

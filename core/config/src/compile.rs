@@ -13,7 +13,7 @@ use crate::compiled::{Compiled, Settings};
 use crate::diagnostic::Diagnostic;
 use crate::files::shipped::{Shipped, find_shipped, shipped};
 use crate::files::texts::Texts;
-use crate::input::{Kind, Known, Level, SourceFile};
+use crate::input::{Kind, Known, KnownServers, Level, SourceFile};
 use crate::read::node::{Node, Span};
 use crate::read::report::Finding;
 use crate::read::suggestion::{did_you_mean, listed};
@@ -45,10 +45,11 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let mut found = Vec::new();
     let (settings, mut mode_unclear) = read_settings(&mut work);
     let groups = groups(&mut work, &settings);
+    let named = Known { servers: with_named(&known.servers, &settings), ..known.clone() };
     for (number, file) in files.iter().enumerate() {
         let Some(findings) = work.findings.get_mut(number) else { continue };
         if matches!(file.kind, Kind::Skill | Kind::SkillMd) {
-            let beside = Beside { known, texts: Texts::of(&files, file.level), groups: groups.at(file.level) };
+            let beside = Beside { known: &named, texts: Texts::of(&files, file.level), groups: groups.at(file.level) };
             let read = skills::read_skill(number, file, &beside, findings);
             mode_unclear |= read.is_none() && file.kind == Kind::Skill;
             found.extend(read);
@@ -115,6 +116,20 @@ pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     }
     version::stamp(&mut policy);
     Some(policy)
+}
+
+/// The servers that are known, with those that settings name: such a server may guard itself, and stand in no list.
+fn with_named(known: &KnownServers, settings: &[(usize, SettingsSource, Node)]) -> KnownServers {
+    let mut known = known.clone();
+    for (_, source, _) in settings {
+        let described = source.rules.tools.keys().filter_map(|tool| tool.split_once('/')).map(|(server, _)| server);
+        for server in source.mcp.servers.keys().map(String::as_str).chain(described) {
+            if !known.has(server) {
+                known.tools.insert(server.to_owned(), BTreeSet::new());
+            }
+        }
+    }
+    known
 }
 
 /// The settings files that can be read, those of the highest level first, and whether one cannot.

@@ -25,7 +25,7 @@ use phasegate_rules::{Default as ByDefault, Rule, Ruleset, ToolShape};
 use self::cedar as text;
 use self::spans::span;
 #[cfg(not(feature = "rules"))]
-use self::unread as text;
+use self::too_new as text;
 use crate::build::builder::child;
 use crate::files::packs::{Pack, packs};
 use crate::input::{Kind, Known, Level, SourceFile};
@@ -332,13 +332,17 @@ pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
     found
 }
 
-/// What rules can read, in Cedar's language, with the tools of these settings and those that the texts of rules name.
+/// What rules can read, in Cedar's language, with the tools of these settings and those that the texts of rules name, and
+/// the facts of all files.
 ///
 /// # Errors
 ///
 /// This program cannot read rules, or the name of a tool is none in Cedar.
 pub fn rule_schema(files: &[SourceFile]) -> Result<String, String> {
-    text::schema(&Gathered::of(files).shapes())
+    let all = Gathered::of(files);
+    let facts = files.iter().filter(|file| file.kind == Kind::Facts);
+    let facts = facts.flat_map(|file| facts::facts(&file.text, &all.groups, &mut Vec::new())).collect();
+    text::schema(&all.shapes(), &facts)
 }
 
 /// The texts of rules of all levels together, and what settings say of tools.

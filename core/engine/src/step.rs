@@ -149,6 +149,7 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     plan_notice::tell(&mut world, policy, state, &mut draft, event);
     obligation::give(&mut draft, event, decision.as_ref());
     earlier_calls::ended(policy, state, &mut draft, event);
+    reported_numbers::count_asked(policy, state, &mut draft, event);
 
     let Parts { state, changes } = draft.into_parts();
     let ((needs, instances), runs) = (world.into_wanted(), live(&state));

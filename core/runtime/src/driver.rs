@@ -52,13 +52,13 @@ use crate::project::first_look::{FirstLook, first_look};
 use crate::project::{Project, kept_root, session_began};
 use crate::runtime::Runtime;
 use crate::sessions::integrity::{IntegrityCheck, repairable};
-use crate::sessions::is_strict;
 use crate::sessions::lineage;
 use crate::sessions::lineage::{Origin, Reached};
 use crate::sessions::loaded::{LoadedProject, LoadedSession};
 use crate::sessions::outer_sessions;
 use crate::sessions::redact::leaves_out;
 use crate::sessions::snapshot::SessionChange;
+use crate::sessions::{gone_calls, is_strict};
 
 /// Both journals of a session, locked, and all that a decision depends on.
 pub struct Driver<'a> {
@@ -336,6 +336,9 @@ impl<'a> Driver<'a> {
             policy.asks_what_was_written() || policy.asks_for_code()
         });
         self.mark_unproven(&mut event);
+        if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
+            analysis.gone = gone_calls(&self.project, &self.state);
+        }
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone().into(), ..state::Session::default() };
             self.loaded.own.policy = self.with_earlier(&State { session, ..State::default() })?;

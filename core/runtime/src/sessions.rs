@@ -10,6 +10,7 @@ pub mod lineage;
 pub(crate) mod outer_sessions;
 pub mod status;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -142,6 +143,19 @@ pub(crate) fn is_of(call: &OpenCall, guard: Process) -> bool {
 fn is_abandoned(call: &OpenCall, guards: &[Process]) -> bool {
     let mut own = guards.iter().filter(|guard| is_of(call, **guard)).peekable();
     own.peek().is_some() && own.all(|guard| guard.gone())
+}
+
+/// The calls of other sessions whose end facts of rules await, and whose guard is known to be gone, by their names.
+pub(crate) fn gone_calls(project: &Project, state: &State) -> Vec<String> {
+    let is_gone = |session: &str, number: u64| {
+        let last = read_last::<SessionSnapshot>(&FileStore, &project.session_journal(session));
+        let Ok(Some(last)) = last else { return false };
+        let call = last.state.session.calls.iter().find(|call| call.number == number);
+        call.is_some_and(|call| is_abandoned(call, &last.state.guards))
+    };
+    let others = state.project.facts.unended().filter(|(session, _)| *session != state.session.id);
+    let gone: BTreeSet<_> = others.filter(|(session, number)| is_gone(session, *number)).collect();
+    gone.into_iter().map(|(session, number)| format!("{session}:{number}")).collect()
 }
 
 pub(crate) fn moment(milliseconds: i64) -> SystemTime {

@@ -1,11 +1,12 @@
 //! A stock of goods behind a protocol of its own: a line of JSON is a call, a line of JSON is its answer. The guard of the
 //! project admits each call or denies it with a reason.
 //!
-//! Its argument is the name of the user that it serves.
+//! Its argument is the name of the user that it serves. Its first line says the version of the rules.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 
 use phasegate_guard::tower::{
@@ -59,36 +60,57 @@ fn into_file(path: &str) -> std::io::Result<impl Fn(&AdmissionEvent) + Send + Sy
     })
 }
 
+/// How a call ended, by its answer. It is no closure, so that a struct can name the type of its lock.
+type Ended = fn(&Value) -> CallOutcome;
+
+/// The lock, and whose calls it admits. The server says that, never the client's line: one process is one session.
+struct Gate {
+    lock: ToolLock<Ended>,
+    session: String,
+    user: Option<String>,
+}
+
+impl Gate {
+    async fn of_project(folder: &Path) -> Result<Self, Box<dyn std::error::Error>> {
+        let guard = phasegate_guard::project(folder)?;
+        let options = ToolLockOptions::default().on_event(into_file("denials.jsonl")?);
+        let lock: ToolLock<Ended> = ToolLock::new(guard, options, |_| CallOutcome::Ok);
+        // Without configs every call would run.
+        lock.require_guarded().await?;
+        Ok(Self { lock, session: format!("stock-{}", std::process::id()), user: std::env::args().nth(1) })
+    }
+
+    async fn answer(&self, stock: &mut Stock, line: Line) -> Value {
+        let Line { tool, input, version } = line;
+        let call = Call { principal: self.user.clone(), ..Call::new(&self.session, &tool).of_server("stock") };
+        let request = Request { version, ..Request::new(call.with_input(input.clone())) };
+        match self.lock.run(request, || async { stock.run(&tool, &input) }).await {
+            Ok(value) => json!({"answer": value}),
+            Err(StageError::Next(error)) => json!({"error": error}),
+            Err(StageError::Denied(denied)) => match denied.reason() {
+                // The client asks again by the version that is in force.
+                DenialReason::RuleVersionMismatch { actual, .. } => {
+                    json!({"denied": denied.reason(), "version": actual})
+                }
+                reason => json!({"denied": reason, "text": denied.advice, "approval": denied.approval}),
+            },
+        }
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let guard = phasegate_guard::project(&std::env::current_dir()?)?;
-    let options = ToolLockOptions::default().on_event(into_file("denials.jsonl")?);
-    let lock = ToolLock::new(guard, options, |_: &Value| CallOutcome::Ok);
-
-    // The server says whose call it is, never the client's line: one process is one session.
-    let (session, user) = (format!("stock-{}", std::process::id()), std::env::args().nth(1));
+    let gate = Gate::of_project(&std::env::current_dir()?).await?;
+    writeln!(std::io::stdout(), "{}", json!({"version": gate.lock.version(&gate.session).await?}))?;
     let mut stock = Stock::default();
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(text) = lines.next_line().await? {
         let answer = match serde_json::from_str::<Line>(&text) {
             Err(error) => json!({"error": error.to_string()}),
-            Ok(Line { tool, input, version }) => {
-                let call = Call { principal: user.clone(), ..Call::new(&session, &tool).of_server("stock") };
-                let request = Request { version, ..Request::new(call.with_input(input.clone())) };
-                match lock.run(request, || async { stock.run(&tool, &input) }).await {
-                    Ok(value) => json!({"answer": value}),
-                    Err(StageError::Next(error)) => json!({"error": error}),
-                    Err(StageError::Denied(denied)) => match denied.reason() {
-                        // The client asks again by the version that is in force.
-                        DenialReason::RuleVersionMismatch { actual, .. } => {
-                            json!({"denied": denied.reason(), "version": actual})
-                        }
-                        reason => json!({"denied": reason, "text": denied.advice}),
-                    },
-                }
-            }
+            Ok(line) => gate.answer(&mut stock, line).await,
         };
         writeln!(std::io::stdout(), "{answer}")?;
     }
+    gate.lock.end(&gate.session).await;
     Ok(())
 }

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::http::protocol::refusal::Refusal;
 use crate::message::object::Object;
+use crate::message::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 use crate::message::{Kind, Message};
-use crate::relay::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 
 /// The tool that answers a handle.
 pub(super) const ACTIVATE: &str = "activate_skill";

@@ -14,8 +14,8 @@ use crate::encode;
 use crate::events::{self, Named};
 use crate::message::Message;
 use crate::message::id::Id;
-use crate::relay::own;
-use crate::relay::tool_call::Call;
+use crate::message::own;
+use crate::message::tool_call::Call;
 
 /// Where a call goes.
 struct Target {

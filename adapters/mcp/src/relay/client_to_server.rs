@@ -15,8 +15,8 @@ use super::{call, elicitation, fan_out, local, multiplexed};
 use crate::encode;
 use crate::message::id::Id;
 use crate::message::object::Object;
+use crate::message::tool_call::{METHOD, modern, passes_for_a_call};
 use crate::message::{Kind, Malformed, Message};
-use crate::relay::tool_call::{METHOD, modern, passes_for_a_call};
 use crate::wire::link::Arrived;
 
 /// How many messages are decided at once.

@@ -12,8 +12,8 @@ use super::{initialize, tool_list};
 use crate::encode;
 use crate::message::id::Id;
 use crate::message::object::{Object, replaced};
+use crate::message::own;
 use crate::message::{Kind, Message};
-use crate::relay::own;
 use crate::sync::lock;
 
 /// Asks each server its part.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use phasegate_core::calls::tool::Labels;
 use serde_json::Value;
 
-use crate::relay::tool_call::labels;
+use crate::message::tool_call::labels;
 use crate::sync::lock;
 
 /// The descriptions that some session keeps, by their text.

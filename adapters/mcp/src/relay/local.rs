@@ -12,8 +12,8 @@ use crate::encode;
 use crate::message::Message;
 use crate::message::id::Id;
 use crate::message::object::Object;
-use crate::relay::own;
-use crate::relay::tool_call::modern;
+use crate::message::own;
+use crate::message::tool_call::modern;
 
 /// The revision without a handshake.
 const MODERN: &str = "2026-07-28";

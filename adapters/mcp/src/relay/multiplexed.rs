@@ -13,8 +13,8 @@ use super::shared::Shared;
 use crate::encode;
 use crate::message::id::Id;
 use crate::message::object::{Object, replaced};
+use crate::message::tool_call::{METHOD, modern};
 use crate::message::{Kind, Message};
-use crate::relay::tool_call::{METHOD, modern};
 use crate::sync::lock;
 
 /// Where a request other than a call goes.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc::Sender;
 
 use super::listed_tools::ListedTools;
-use crate::relay::tool_call;
+use crate::message::tool_call;
 use crate::sync::lock;
 use crate::wire::link::Routed;
 

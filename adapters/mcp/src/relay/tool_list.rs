@@ -16,8 +16,8 @@ use super::shared::Shared;
 use crate::encode;
 use crate::events;
 use crate::message::object::{Object, replaced};
+use crate::message::own;
 use crate::message::{Kind, Message};
-use crate::relay::own;
 use crate::sync::lock;
 
 /// What of a list the client gets.

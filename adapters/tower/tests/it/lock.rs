@@ -395,3 +395,31 @@ async fn the_stage_is_a_layer_before_a_service() {
     assert!(matches!(guarded.oneshot(request()).await, Err(StageError::Denied(_))));
     assert_eq!(*registry.ended.lock().unwrap(), [CallOutcome::Ok, CallOutcome::Failed]);
 }
+
+/// A future that waits for ever, or panics at its second poll.
+async fn cut_short(panics: bool) -> Result<u32, String> {
+    tokio::task::yield_now().await;
+    assert!(!panics, "the tool panicked");
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_or_panics_has_ended() {
+    for (panics, outcome) in [(false, CallOutcome::Cancelled), (true, CallOutcome::Failed)] {
+        let registry = Registry::admits();
+        let stage = lock(&registry, ToolLockOptions::default());
+        let call = tokio::spawn(async move { stage.run(request(), || cut_short(panics)).await });
+        while !call.is_finished() && (panics || registry.asked.lock().unwrap().is_empty()) {
+            tokio::task::yield_now().await;
+        }
+        call.abort();
+        assert_eq!(call.await.unwrap_err().is_panic(), panics);
+        assert_eq!(*registry.ended.lock().unwrap(), [outcome]);
+    }
+    let registry = Registry::admits();
+    let stage = lock(&registry, ToolLockOptions::default());
+    let before = || -> std::future::Ready<Result<u32, String>> { panic!("before there is a future") };
+    let call = tokio::spawn(async move { stage.run(request(), before).await });
+    assert!(call.await.unwrap_err().is_panic());
+    assert_eq!(*registry.ended.lock().unwrap(), [CallOutcome::Failed]);
+}

@@ -122,7 +122,7 @@ fn no_servers(built: &Built, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Servers that neither a client nor a relay of the project knows, and those whose relay may have a session of its own.
+/// Servers that neither the configs nor a client nor a relay of the project knows, and those whose relay may have a session of its own.
 fn servers(built: &Built, all: &[Use<'_>], known: &KnownServers, findings: &mut Vec<Finding>) {
     let listed_here = built.servers.iter().zip(built.places.servers.iter().copied());
     let mut servers: Vec<(&String, Span)> = listed_here.collect();
@@ -147,14 +147,15 @@ fn servers(built: &Built, all: &[Use<'_>], known: &KnownServers, findings: &mut 
             seen().filter(|known| !built.servers.iter().any(|own| same_server(own, known))).collect();
         let suggestion = match others.as_slice() {
             [] => format!(
-                "add it to the list of a client under this name; `phasegate init mcp --server {server}` then puts a relay before it"
+                "a server that guards itself: name it in the config, `mcp: {{servers: {{{server}: {{}}}}}}`; another one: add it to the list of a client, and `phasegate init mcp --server {server}` puts a relay before it"
             ),
             [one] => format!("if `{one}` is meant, write `{one}`, or give its relay this name: `--server {server}`"),
             several => format!("if one of {} is meant, write its name", listed(several.iter().copied())),
         };
         let cause = match seen().count() {
-            0 => "the clients' settings define no server, and no relay of this project has seen one".to_string(),
-            _ => format!("the clients' settings and the relays of this project have {}", listed(seen())),
+            0 => "the configs and the clients' settings name no server, and no relay of this project has seen one"
+                .to_string(),
+            _ => format!("the configs, the clients' settings and the relays of this project have {}", listed(seen())),
         };
         findings.push(warning(format!("no server `{server}` is known here")).cause(cause).suggest(suggestion));
     }

@@ -30,9 +30,7 @@ impl Reader {
         if let Some(place) = places(text).into_iter().find(|place| text.get(place.clone()).is_some_and(asks_for_past)) {
             return Read { findings: vec![(asks_in_old_words(text, &place), true)], ..Read::default() };
         }
-        let shape = |fact: &RuleFact| FactShape { key: fact.key.clone(), is_number: fact.is_number() };
-        let shapes = facts.iter().map(|(name, fact)| (name.clone(), shape(fact))).collect();
-        let with_facts = (!facts.is_empty()).then(|| self.0.with_facts(shapes));
+        let with_facts = (!facts.is_empty()).then(|| self.0.with_facts(shapes(facts)));
         let compiled = match &with_facts {
             // What is wrong with a name of a fact is told where it stands.
             Some(Err(_)) => Compiled::default(),
@@ -43,6 +41,11 @@ impl Reader {
         let findings = compiled.problems.into_iter().map(|problem| (finding(text, &problem), !problem.is_warning));
         Read { rules, findings: findings.collect() }
     }
+}
+
+fn shapes(facts: &BTreeMap<String, RuleFact>) -> BTreeMap<String, FactShape> {
+    let shape = |fact: &RuleFact| FactShape { key: fact.key.clone(), is_number: fact.is_number() };
+    facts.iter().map(|(name, fact)| (name.clone(), shape(fact))).collect()
 }
 
 /// A rule that asks for what happened before as earlier versions read it.
@@ -63,11 +66,11 @@ fn asks_for_past(rule: &str) -> bool {
     })
 }
 
-/// What rules can read of these tools, in Cedar's language.
+/// What rules can read of these tools and facts, in Cedar's language.
 ///
 /// # Errors
 ///
-/// The name of a tool or an argument is none in Cedar.
-pub(super) fn schema(tools: &[ToolShape]) -> Result<String, String> {
-    Schema::new(tools).map(|schema| schema.text().to_string())
+/// The name of a tool, an argument or a fact is none in Cedar.
+pub(super) fn schema(tools: &[ToolShape], facts: &BTreeMap<String, RuleFact>) -> Result<String, String> {
+    Schema::new(tools)?.with_facts(shapes(facts)).map(|schema| schema.text().to_string())
 }

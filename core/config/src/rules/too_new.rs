@@ -26,6 +26,6 @@ fn why() -> String {
 }
 
 /// Nothing can be said.
-pub(super) fn schema(_: &[ToolShape]) -> Result<String, String> {
+pub(super) fn schema(_: &[ToolShape], _: &BTreeMap<String, RuleFact>) -> Result<String, String> {
     Err(why())
 }

@@ -14,7 +14,7 @@ pub struct McpSource {
     pub hide_forbidden: Option<bool>,
     /// How to answer a call of a tool whose description changed since it was first seen.
     pub changed_tools: Option<ChangedToolsSource>,
-    /// Servers, by their name in the client's configuration.
+    /// Servers, by their name in the client's configuration; one that guards itself, by its own name.
     pub servers: BTreeMap<String, ServerSource>,
 }
 

@@ -163,6 +163,22 @@ fn a_tool_that_a_known_server_does_not_have_is_told() {
 }
 
 #[test]
+fn a_server_that_the_settings_name_is_known() {
+    let text = "skill: a\ndescription: D.\nservers: [desk]\nphases: {one: {allowed: [draft]}}\n";
+    let skill = SourceFile { path: "a.yaml".into(), text: text.into(), level: Level::Project, kind: Kind::Skill };
+    let mut known = Known::default();
+    known.servers.all = true;
+    let told = |said: &str| {
+        let compiled = compile_knowing(&[skill.clone(), settings(Level::Project, said)], &known);
+        compiled.diagnostics.iter().filter_map(|found| found.suggestion.clone()).collect::<Vec<_>>()
+    };
+    assert!(told("mode: block").concat().contains("mcp: {servers: {desk: {}}}"), "{:?}", told("mode: block"));
+    for named in ["mcp: {servers: {desk: {}}}", "rules: {tools: {desk/draft: {labels: [write]}}}"] {
+        assert!(told(named).is_empty(), "{:?}", told(named));
+    }
+}
+
+#[test]
 fn what_the_tools_of_hosts_can_do_is_known() {
     use phasegate_core::events::event::builtin_labels;
     let known = phasegate_rules::builtin(|name| builtin_labels(name).into_iter().collect());
@@ -184,6 +200,15 @@ fn packs_are_valid_and_say_what_they_are_for() {
         assert!(rules.rules().iter().all(|rule| named(&rule.id) && !rule.reason.is_empty()), "{}", pack.name);
         assert!(!rules.rules().is_empty() && !pack.summary().is_empty());
     }
+}
+
+#[test]
+fn the_schema_has_the_facts_of_the_files_with_their_types() {
+    let text = "facts: {drafts: {count: draft}, publishing: {running: publish}, tested: {tests: passed}}";
+    let schema = rule_schema(&[own(NO_RM), facts(text)]).unwrap();
+    let wanted = r#"type Facts = { "drafts": Long, "publishing": Bool, "tested": Bool };"#;
+    assert!(schema.contains(wanted), "{schema}");
+    assert!(rule_schema(&[own(NO_RM)]).unwrap().contains("type Facts = {};"));
 }
 
 const EDITS: &str = "@id(\"edits\") forbid(principal, action, resource) when { context.facts.edits >= 3 };";

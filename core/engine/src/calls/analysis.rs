@@ -84,6 +84,11 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub undoes: bool,
+    /// The calls of other sessions that facts of rules count as running, and whose process is gone, each as its session and
+    /// its number there. Never given by a platform.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub gone: Vec<String>,
     /// Whether the client's shell would run the line so that nothing of it stays. Never given by a platform.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -115,6 +120,7 @@ impl CallAnalysis {
             && !self.of_strict_others
             && self.changed.is_empty()
             && !self.undoes
+            && self.gone.is_empty()
             && !self.confinable
     }
 }

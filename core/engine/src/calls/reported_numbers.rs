@@ -1,4 +1,4 @@
-//! Numbers that the results of calls report, as budgets count them (rules 4.8).
+//! What budgets count when a call ends: numbers that its result reports, and that it ran (rules 4.8).
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -7,15 +7,16 @@ use alloc::vec::Vec;
 
 use serde_json::{Number, Value};
 
+use crate::calls::outcome::CallOutcome;
 use crate::events::event::{Event, EventKind};
 use crate::events::observe::paired;
-use crate::gates::spending::{After, Amount};
+use crate::gates::spending::After;
 use crate::policy::budget::{Budget, Count, Per, Tally};
 use crate::policy::{Policy, Scope};
-use crate::state::State;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
-use crate::state::open_call::ReportPlace;
+use crate::state::open_call::{Amount, ReportPlace};
+use crate::state::{OpenCall, State};
 
 /// Numbers of a result in millionths, by their JSON pointer.
 pub type Reported = BTreeMap<String, u64>;
@@ -124,22 +125,44 @@ pub(crate) fn count(policy: &Policy, draft: &mut Draft, event: &Event) {
     let read = if reported.is_empty() { output.as_ref().map(numbers) } else { None };
     let reported = read.as_ref().unwrap_or(reported);
     let mut spent = Vec::new();
-    for place in &call.reports {
+    for place in call.reports.iter().filter(|place| place.owed.is_none()) {
         let Some(budget) = policy.budgets.iter().find(|budget| budget.name == place.budget) else { continue };
         let number = budget.reported.as_ref().and_then(|at| reported.get(at)).copied().unwrap_or_default();
-        let scope = place.scope(draft.state(), budget);
-        let known = known(draft.state(), scope, place);
-        let amount = Amount { number, files: Vec::new() };
-        let after = After::of(budget, known, &amount, event.time);
-        if after.added > 0 {
-            let tally = after.tally(budget, place.run.clone(), place.visit);
-            spent.push(Change::BudgetSpent { scope, tally });
-        }
+        spent.extend(place.spent(draft.state(), budget, &Amount { number, files: Vec::new() }, event.time));
     }
     spent.into_iter().for_each(|change| draft.change(change));
 }
 
+/// Counts the calls that a person was asked about and that have run, as far as is known.
+pub(crate) fn count_asked(policy: &Policy, before: &State, draft: &mut Draft, event: &Event) {
+    let ran = |open: &OpenCall| {
+        draft.changes().iter().any(|change| {
+            matches!(change, Change::CallOutcome { call, outcome } if *call == open.number && *outcome != CallOutcome::Refused)
+        })
+    };
+    // What goes on in the background counted when it began.
+    let open =
+        before.session.calls.iter().filter(|open| !open.launched && open.reports.iter().any(|one| one.owed.is_some()));
+    let ended: Vec<_> = open.filter(|open| ran(open)).cloned().collect();
+    for place in ended.iter().flat_map(|open| &open.reports) {
+        let budget = policy.budgets.iter().find(|budget| budget.name == place.budget);
+        if let (Some(budget), Some(owed)) = (budget, &place.owed)
+            && let Some(change) = place.spent(draft.state(), budget, owed, event.time)
+        {
+            draft.change(change);
+        }
+    }
+}
+
 impl ReportPlace {
+    /// The count with so much more; `None`: it is no more.
+    fn spent(&self, state: &State, budget: &Budget, amount: &Amount, time: Option<i64>) -> Option<Change> {
+        let scope = self.scope(state, budget);
+        let after = After::of(budget, known(state, scope, self), amount, time);
+        let tally = || after.tally(budget, self.run.clone(), self.visit);
+        (after.added > 0).then(|| Change::BudgetSpent { scope, tally: tally() })
+    }
+
     /// Which half of the state keeps the count.
     fn scope(&self, state: &State, budget: &Budget) -> Scope {
         let of_run = || self.run.as_ref().and_then(|id| state.run(id)).map(|run| run.scope);

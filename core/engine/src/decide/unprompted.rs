@@ -252,7 +252,7 @@ fn stays_here(command: &SimpleCommand, analysis: &CallAnalysis, persons: bool) -
         && (persons || is_plain_reader(command))
         && words.all(|word| match word {
             Word::Known(text) => !may_leave(text) || analysis.paths.iter().any(|path| path.written == *text),
-            _ => false,
+            Word::Unknown | Word::Value => false,
         })
 }
 

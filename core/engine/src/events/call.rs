@@ -81,8 +81,8 @@ pub(crate) fn decide(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, 
     }
     let mut open = open_call(policy, &call, event, &decision);
     if decision.effect != Effect::Deny && !is_own && !policy.budgets.is_empty() {
-        let (budgets, verdicts) = (policy.budgets.as_slice(), verdicts.as_slice());
-        open.reports = budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts });
+        let (budgets, verdicts, waits) = (policy.budgets.as_slice(), verdicts.as_slice(), open.asked);
+        open.reports = budget::count(world, draft, &Counted { budgets, call: &call, caller, asked, verdicts, waits });
     }
     if !is_own {
         let let_through = Some(&mut open).filter(|_| decision.effect != Effect::Deny);

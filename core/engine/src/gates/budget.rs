@@ -108,18 +108,22 @@ pub(crate) struct Counted<'a> {
     pub(crate) caller: Caller<'a>,
     pub(crate) asked: Asked<'a>,
     pub(crate) verdicts: &'a [RunVerdict<'a>],
+    /// Whether a person is asked first, so that it counts when it has run.
+    pub(crate) waits: bool,
 }
 
-/// Counts a call that is not denied, before the runs move by it. Returns where its result is counted.
+/// Counts a call that is not denied, before the runs move by it. Returns where its end is counted.
 pub(crate) fn count(world: &mut World<'_>, draft: &mut Draft, counted: &Counted<'_>) -> Vec<ReportPlace> {
     let mut reports = Vec::new();
     for budget in counted.budgets {
         let Some(amount) = budget.amount(counted.call, counted.caller) else { continue };
         let mut spent = Vec::new();
         for place in places(world, draft.state(), counted.verdicts, budget) {
-            if budget.count == Count::Reported {
+            let is_reported = budget.count == Count::Reported;
+            if is_reported || counted.waits {
                 let (budget, run, visit) = (budget.name.clone(), place.run.cloned(), place.visit);
-                reports.push(ReportPlace { budget, run, visit });
+                let owed = (!is_reported).then(|| amount.clone());
+                reports.push(ReportPlace { budget, run, visit, owed });
                 continue;
             }
             let after = After::of(budget, place.known, &amount, counted.asked.time);

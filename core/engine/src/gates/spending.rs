@@ -9,16 +9,10 @@ use crate::calls::tool::{Call, SHELL, only_reads};
 use crate::decide::judge::Caller;
 use crate::policy::budget::{Budget, Count, Tally, bytes};
 use crate::policy::matcher::{Servers, Subject, Use};
+use crate::state::open_call::Amount;
 
 /// The longest path that is kept; a file with a longer one, or with one that is not known, is counted with every call.
 const MAX_PATH_BYTES: usize = 512;
-
-/// How much a call uses up.
-pub(crate) struct Amount {
-    pub(crate) number: u64,
-    /// For a budget of files: the paths.
-    pub(crate) files: Vec<String>,
-}
 
 /// A count with one more call.
 pub(crate) struct After<'a> {

@@ -65,7 +65,10 @@ impl Facts for EarlierCalls<'_> {
         let kept = half(self.state, fact.scope);
         let now = time(self.event, kept);
         let before = self.before(part);
-        let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within));
+        // A call whose process is gone no longer runs; whether it ran to its end, nobody knows.
+        let runs = matches!(fact.asks, AskedOfCalls::Running(_));
+        let gone = if runs { self.call.analysis.gone.as_slice() } else { &[] };
+        let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within, gone));
         if part > MAX_PARTS {
             return Some(Value::Unknown);
         }
@@ -113,11 +116,14 @@ pub(crate) fn decided(
     open: Option<&mut OpenCall>,
 ) {
     let mut seen = Seen::default();
+    for name in &call.analysis.gone {
+        facts(policy).into_values().for_each(|fact| seen.over(fact, draft.state(), name, CallOutcome::Unknown));
+    }
     if let Some(open) = open {
         let parts = parts(policy, call, event, caller);
         seen.changes = parts.iter().map(|part| u64::from(part.changes)).sum();
         for fact in facts(policy).into_values() {
-            seen.count(fact, draft.state(), event, &parts);
+            seen.count(fact, draft.state(), event, &parts, open.asked);
         }
         (open.began, open.changes) = (began(draft.state()), seen.changes > 0);
         open.tests = parts.into_iter().filter(|part| part.tests.is_some()).take(MAX_TESTS).collect();
@@ -139,12 +145,7 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
             continue;
         }
         let name = name(draft.state(), *call);
-        for fact in all.values() {
-            let kept = half(draft.state(), fact.scope).facts.get(&fact.key);
-            if kept.is_some_and(|kept| kept.calls.iter().any(|known| known.call.as_ref() == Some(&name))) {
-                seen.add(fact, Some(Dropped::Call(name.clone())), None);
-            }
-        }
+        all.values().for_each(|fact| seen.over(fact, draft.state(), &name, *outcome));
         if *outcome == CallOutcome::Refused {
             continue;
         }
@@ -202,8 +203,21 @@ impl Seen {
         all.push(FactChange { fact: fact.key.clone(), without, with });
     }
 
-    /// Counts the parts of a call that is let through.
-    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, parts: &[FactPart]) {
+    /// Takes note that a call which is kept by its name is over.
+    fn over(&mut self, fact: &RuleFact, state: &State, name: &String, outcome: CallOutcome) {
+        let kept = half(state, fact.scope).facts.get(&fact.key);
+        let counted = kept.and_then(|kept| kept.calls.iter().find(|known| known.call.as_ref() == Some(name)));
+        let Some(counted) = counted.cloned() else { return };
+        self.add(fact, Some(Dropped::Call(name.clone())), None);
+        // Of a call that ran, a count keeps all but its name.
+        if matches!(fact.asks, AskedOfCalls::Count(_)) && outcome != CallOutcome::Refused {
+            let old = fact.within.map(|within| Dropped::Before(counted.time.saturating_sub(within)));
+            self.add(fact, old, Some(CountedCall { call: None, ..counted }));
+        }
+    }
+
+    /// Counts the parts of a call that is let through. `asked`: a person is asked about it, and may refuse it.
+    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, parts: &[FactPart], asked: bool) {
         let kept = half(state, fact.scope);
         if fact.ends_by_change() && self.changes > 0 && kept.facts.contains_key(&fact.key) {
             return self.add(fact, Some(Dropped::All), None);
@@ -211,8 +225,8 @@ impl Seen {
         let parts = parts.iter().filter(|part| part.meant.contains(&fact.key)).count();
         let (time, parts) = (time(event, kept), u32::try_from(parts).unwrap_or(u32::MAX));
         if parts > 0 {
-            let is_open = matches!(fact.asks, AskedOfCalls::Running(_));
-            let call = is_open.then(|| name(state, state.session.events));
+            let by_end = asked || matches!(fact.asks, AskedOfCalls::Running(_));
+            let call = by_end.then(|| name(state, state.session.events));
             let old = fact.within.map(|within| Dropped::Before(time.saturating_sub(within)));
             self.add(fact, old, Some(CountedCall { time, parts, call }));
         }

@@ -47,9 +47,13 @@ pub(crate) fn parts(policy: &Policy, call: &Call, event: &Event, caller: Caller<
         parts.resize_with(request.parts.len().min(MAX_PARTS + 1), FactPart::default);
         let asks_for_tests = level.facts.iter().any(|fact| matches!(fact.asks, AskedOfCalls::Passed { .. }));
         if asks_for_tests {
-            let commands = own.commands_of_parts();
-            for (number, part) in parts.iter_mut().enumerate() {
-                part.changes |= number >= MAX_PARTS || changes(&request, number);
+            let (commands, origins) = (own.commands_of_parts(), own.origins());
+            for number in 0..parts.len() {
+                let changed = number >= MAX_PARTS || changes(&request, number);
+                if let Some(last) = parts.get_mut(last_of(&origins, number, false)).filter(|_| changed) {
+                    last.changes = true;
+                }
+                let Some(part) = parts.get_mut(number) else { continue };
                 let command = commands.get(number).copied().flatten().filter(|_| !call.analysis.unproven);
                 part.tests = command.and_then(|command| command.tests);
                 part.status = part.tests.and(command).map_or(Status::Lost, |command| command.status);
@@ -60,7 +64,8 @@ pub(crate) fn parts(policy: &Policy, call: &Call, event: &Event, caller: Caller<
     parts
 }
 
-/// Notes the facts of a level, a line of which means a part. A command or a path that several parts stand for counts once.
+/// Notes the facts of a level, a line of which means a part. A command or a path that several parts stand for counts once,
+/// with the last of them: until then it has not happened.
 fn note_meant(
     level: &RuleLevel,
     own: &RuleCall<'_>,
@@ -82,18 +87,22 @@ fn note_meant(
         let subject = Subject { call, labels: &labels, agent, agent_kind, named: true, evidence: false };
         for fact in &level.facts {
             let by_path = fact.lines().iter().any(|line| !line.paths.is_empty());
-            let is_same = |other: &Origin<'_>| origin.is_some_and(|origin| origin.is_same(other, by_path));
-            let before = parts.iter().zip(&origins).take(number);
-            let known = before.filter(|(_, other)| is_same(other)).any(|(part, _)| part.meant.contains(&fact.key));
             let means = |line: &Matcher| number >= MAX_PARTS || means(line, subject);
-            if !known
-                && fact.lines().iter().any(means)
-                && let Some(part) = parts.get_mut(number).filter(|part| !part.meant.contains(&fact.key))
+            if fact.lines().iter().any(means)
+                && let Some(part) = parts.get_mut(last_of(&origins, number, by_path))
+                && !part.meant.contains(&fact.key)
             {
                 part.meant.push(fact.key.clone());
             }
         }
     }
+}
+
+/// The last of the parts that stand for the same command, or for the same path of it, as this one.
+fn last_of(origins: &[Origin<'_>], number: usize, by_path: bool) -> usize {
+    let own = origins.iter().take(MAX_PARTS).skip(number);
+    let same = own.take_while(|other| origins.get(number).is_some_and(|origin| origin.is_same(other, by_path)));
+    number.saturating_add(same.count().saturating_sub(1))
 }
 
 /// Whether a line means a part: what it may do counts, and of paths those alone that it names.

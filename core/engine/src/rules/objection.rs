@@ -1,5 +1,6 @@
 //! What a rule says against a call, or that no rule permits it (rules 4.9).
 
+use alloc::borrow::ToOwned as _;
 use alloc::format;
 use alloc::string::String;
 
@@ -17,8 +18,6 @@ pub struct Ruled {
     pub rule: Option<NamedRule>,
     /// The call, or the part of it that the rule is about, as a person reads it.
     pub subject: String,
-    /// The part of the call that it is about, as a person reads it, where the call has several.
-    pub part: Option<String>,
     /// What becomes of the call.
     pub effect: Effect,
     /// What made the rule be about the part, where that is not seen in it.
@@ -52,8 +51,11 @@ pub struct NamedRule {
 impl Ruled {
     /// What a verdict says.
     pub(crate) fn new(verdict: &Verdict<'_>, call: &Call, part: Option<String>, because: Option<Because>) -> Self {
-        let part = part.filter(|_| !call.analysis.unsaid);
-        let subject = part.as_ref().map_or_else(|| subject::of_call(call), |part| format!("`{part}`"));
+        let subject = match part.filter(|_| !call.analysis.unsaid) {
+            Some(part) if call.analysis.commands.is_empty() => format!("{} of `{part}`", call.tool.name),
+            Some(part) => format!("`{part}`"),
+            None => subject::of_call(call),
+        };
         let rule = verdict.rule.map(|rule| NamedRule {
             name: rule.id.clone(),
             reason: rule.reason.clone(),
@@ -61,19 +63,14 @@ impl Ruled {
             kind: rule.kind.clone(),
             truth: verdict.truth,
         });
-        Self { rule, subject, part, effect: effect(verdict), because }
+        Self { rule, subject, effect: effect(verdict), because }
     }
 
-    /// Why, as data.
+    /// Why, as data: in the rule's own words, whatever the call.
     #[must_use]
     pub fn reason(&self) -> DenialReason {
         let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
-        // Where nothing is to be added, the reason stands as the rule has it.
-        let plain = rule.truth == Truth::Yes && self.because.is_none() && self.part.is_none();
-        let why = || match plain && !rule.reason.is_empty() {
-            true => rule.reason.clone(),
-            false => [self.why(rule), self.of_part()].concat(),
-        };
+        let why = || own_reason(rule).to_owned();
         match &rule.kind {
             None => DenialReason::rule_rejected(&rule.name, why()),
             Some(RuleKind::Rule(name)) => DenialReason::rule_rejected(name, why()),
@@ -100,12 +97,7 @@ impl Ruled {
         }
     }
 
-    fn of_part(&self) -> String {
-        self.part.as_ref().map(|part| format!(" (`{part}`)")).unwrap_or_default()
-    }
-
     fn why(&self, rule: &NamedRule) -> String {
-        let reason = if rule.reason.is_empty() { "it forbids such calls" } else { &rule.reason };
         let doubt = match rule.truth {
             Truth::Unknown if self.because == Some(Because::Unnamed) => {
                 "; it may be about this call, which does not say which files it accesses (`context.path.named` is false)"
@@ -118,13 +110,18 @@ impl Ruled {
             Some(Because::Assignment(because)) => format!("; {because}"),
             Some(Because::Unnamed) | None => String::new(),
         };
-        format!("{}{assigned}{doubt}", reason.trim_end_matches('.'))
+        format!("{}{assigned}{doubt}", own_reason(rule).trim_end_matches('.'))
     }
 
     /// How to get on, where the rule says it.
     pub(crate) fn recovery(&self) -> Option<String> {
         self.rule.as_ref()?.recovery.as_ref().cloned()
     }
+}
+
+/// Why a rule forbids such calls, as it says it.
+fn own_reason(rule: &NamedRule) -> &str {
+    if rule.reason.is_empty() { "it forbids such calls" } else { &rule.reason }
 }
 
 fn effect(verdict: &Verdict<'_>) -> Effect {

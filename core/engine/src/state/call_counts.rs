@@ -79,6 +79,14 @@ impl KeptFacts {
         self.changes == 0 && self.facts.is_empty()
     }
 
+    /// The calls whose end is awaited, each as its session and its number there.
+    pub fn unended(&self) -> impl Iterator<Item = (&str, u64)> {
+        let names = self.facts.values().flat_map(|fact| &fact.calls).filter_map(|call| call.call.as_deref());
+        names
+            .filter_map(|name| name.rsplit_once(':'))
+            .filter_map(|(session, number)| Some((session, number.parse().ok()?)))
+    }
+
     /// The latest time at which something counted.
     pub(crate) fn latest(&self) -> Option<i64> {
         self.facts.values().flat_map(|fact| &fact.calls).map(|call| call.time).max()
@@ -121,14 +129,15 @@ impl KeptFact {
         self.lost = self.calls.drain(..surplus).map(|call| call.time).chain(self.lost).max();
     }
 
-    /// How many parts of calls count now, of those that are at most so old; `None`: nobody knows.
-    pub(crate) fn count(&self, now: i64, within: Option<i64>) -> Option<u64> {
+    /// How many parts of calls count now, of those that are at most so old and not among `gone`; `None`: nobody knows.
+    pub(crate) fn count(&self, now: i64, within: Option<i64>, gone: &[String]) -> Option<u64> {
         let age = |time: i64| now.saturating_sub(time);
         let counts = |time: i64| within.is_none_or(|within| age(time) <= within);
         let is_odd = self.calls.iter().any(|call| within.is_some() && age(call.time) < -SKEW);
         if is_odd || self.lost.is_some_and(counts) {
             return None;
         }
-        Some(self.calls.iter().filter(|call| counts(call.time)).map(|call| u64::from(call.parts)).sum())
+        let goes_on = |call: &&CountedCall| call.call.as_ref().is_none_or(|name| !gone.contains(name));
+        Some(self.calls.iter().filter(|call| counts(call.time)).filter(goes_on).map(|call| u64::from(call.parts)).sum())
     }
 }

@@ -79,7 +79,7 @@ pub struct OpenCall {
     /// How many parts of calls had changed files before, where facts ask for it.
     #[serde(default, skip_serializing_if = "Began::is_nothing")]
     pub began: Began,
-    /// The budgets that count what its result reports.
+    /// The budgets that count it when its end is seen: what its result reports, or that it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<ReportPlace>,
     /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
@@ -103,7 +103,7 @@ impl Began {
     }
 }
 
-/// Where a budget counts what the result of a call reports.
+/// Where a budget counts a call when its end is seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportPlace {
@@ -115,6 +115,20 @@ pub struct ReportPlace {
     /// For a budget of phases: the number of the visit.
     #[serde(default)]
     pub visit: u32,
+    /// What is counted if it runs, where a person is asked about it first; `None`: what its result reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<Amount>,
+}
+
+/// How much of a budget a call uses up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Amount {
+    /// How much.
+    pub number: u64,
+    /// For a budget of files: the paths.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
 }
 
 /// How long a call that was started in the background counts as one that may still change files, in milliseconds: nothing may ever tell of

@@ -147,3 +147,21 @@ fn what_results_report_is_counted_when_they_come() {
     ];
     assert_eq!(denied(&policy, &events), [None, None, None, None, Some(3), None, None]);
 }
+
+#[test]
+fn a_call_that_a_person_is_asked_about_counts_when_it_has_run() {
+    let budgets = json!([{"name": "calls", "count": "calls", "limit": 1, "per": "session", "mode": "block"}]);
+    let rule = json!({"id": "dear", "forbids": "ask", "action": {"is": "Read"}});
+    let level = json!({"rules": {"default": "permit", "rules": [rule]}});
+    let policy = json!({"version": "v", "skills": [], "budgets": budgets, "rules": [level]});
+    let policy: Policy = serde_json::from_value(policy).unwrap();
+    let call = |id: &str| json!({"event": "tool_call", "tool": "Read", "id": id, "input": {}});
+    let refused = |id: &str| json!({"event": "permission", "id": id, "outcome": "refused"});
+    let result = |id: &str, outcome: &str| json!({"event": "tool_result", "id": id, "outcome": outcome});
+    let events = [call("a"), refused("a"), call("b"), result("b", "refused"), call("c"), result("c", "ok"), call("d")];
+    assert_eq!(denied(&policy, &events), [None, None, None, Some(2)]);
+    // What nobody tells of may have run, and what goes on in the background counts once.
+    assert_eq!(denied(&policy, &[call("a"), json!({"event": "stop"}), call("b")]), [None, Some(2)]);
+    let on = [call("a"), result("a", "launched"), call("b"), result("a", "ok"), call("c")];
+    assert_eq!(denied(&policy, &on), [None, Some(2), Some(2)]);
+}

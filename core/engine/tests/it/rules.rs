@@ -144,10 +144,24 @@ fn a_denial_names_the_rule_and_says_why() {
     assert_eq!(decision.reason, "rule no-force forbids `git push -f`: no");
     assert_eq!(decision.gate.unwrap().word(), "rules");
     let reason = decision.admission.unwrap();
-    assert_eq!(
-        reason.canonical(),
-        r#"{"kind":"rule_rejected","rule_name":"no-force","rule_reason":"no (`git push -f`)"}"#
-    );
+    assert_eq!(reason.canonical(), r#"{"kind":"rule_rejected","rule_name":"no-force","rule_reason":"no."}"#);
+}
+
+#[test]
+fn a_denial_names_the_tool_of_a_server_and_not_its_arguments() {
+    let call = |input: &Value| json!({"event": "tool_call", "tool": "draft", "server": "desk", "input": input});
+    let rule = forbid("r", &of("==", "input.version", &text("1.0.0")));
+    for input in [json!({"version": "1.0.0"}), json!({"version": "1.0.0", "notes": "first"})] {
+        let denied = decided(&policy("permit", &json!([rule])), call(&input));
+        assert_eq!(denied.reason, "rule r forbids draft: no");
+        let reason = denied.admission.unwrap().canonical();
+        assert_eq!(reason, r#"{"kind":"rule_rejected","rule_name":"r","rule_reason":"no."}"#);
+        assert_eq!(decided(&policy("deny", &json!([])), call(&input)).reason, "no rule permits draft");
+    }
+    let paths = json!(["a.rs", ".env"].map(|path| json!({"written": path, "resolved": path, "access": "write"})));
+    let patch = json!({"event": "tool_call", "tool": "apply_patch", "input": {}, "reading": {"paths": paths}});
+    let denied = decided(&policy("permit", &json!([forbid("env", &is("path.name", ".env"))])), patch);
+    assert_eq!(denied.reason, "rule env forbids apply_patch of `.env`: no");
 }
 
 #[test]

@@ -52,6 +52,9 @@ impl Schema {
             std::format!("{name:?}: {}", if fact.is_number { "Long" } else { "Bool" })
         };
         let fields: Vec<String> = facts.iter().map(field).collect();
+        if facts.is_empty() {
+            return Ok(self.clone());
+        }
         Self::of_text(self.text.replace(NO_FACTS, &std::format!("type Facts = {{ {} }};", fields.join(", "))), facts)
     }
 

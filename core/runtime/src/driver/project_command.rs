@@ -85,7 +85,7 @@ impl Runtime {
         journal.append(&entry, &kept, Durability::Synced)?;
         remembered.records = kept.base + journal.seq();
         project.remember(self.store.as_ref(), remembered)?;
-        let place = Place { time, session: "", seq: None, policy: &policy.version, agent: None };
+        let place = Place { time, session: "", seq: None, policy: &policy.version, agent: None, principal: None };
         let lines = log::lines(&place, &records(&policy, &before, &event, &decided.outcome.changes));
         let logs = if lines.is_empty() { Vec::new() } else { log::paths(self, &project.root, &settings) };
         logs.iter().for_each(|path| log::append(path, &lines));

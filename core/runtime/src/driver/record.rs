@@ -71,6 +71,7 @@ impl Driver<'_> {
             seq: Some(self.loaded.session_journal.seq()),
             policy: &self.loaded.own.policy.version,
             agent: event.subagent(),
+            principal: event.principal.as_deref(),
         };
         let lines = audit::log::lines(&place, history);
         if !lines.is_empty() {

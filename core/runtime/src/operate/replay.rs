@@ -224,6 +224,7 @@ impl Replay {
                 seq: Some(self.lines),
                 policy: &self.policy.version,
                 agent: event.subagent(),
+                principal: event.principal.as_deref(),
             };
             let lines = lines(&place, records);
             if !lines.is_empty() {

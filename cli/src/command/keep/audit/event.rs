@@ -21,7 +21,10 @@ pub(crate) fn subject(past: &Past) -> String {
     }
     let agent = |name: &str| text(past.event.get("agent").and_then(|agent| agent.get(name)));
     match (agent("type"), agent("id")) {
-        ("", "") => "main".to_string(),
+        // Of several callers of a server, each is one.
+        ("", "") => {
+            Some(text(past.event.get("principal"))).filter(|user| !user.is_empty()).unwrap_or("main").to_string()
+        }
         (kind, "") => kind.to_string(),
         ("", id) => id.to_string(),
         (kind, id) => format!("{kind} {id}"),

@@ -80,6 +80,7 @@ fn events(session: &str, past: &Past) -> Vec<Value> {
         seq: Some(past.seq),
         policy: &past.policy,
         agent: agent.filter(|id| !id.is_empty()),
+        principal: past.event.get("principal").and_then(Value::as_str),
     };
     past.records.iter().filter_map(|record| of(&place, record)).collect()
 }

@@ -102,6 +102,7 @@ fn as_json(session: &str, past: &Past) -> Value {
         "time": timestamp(past.time),
         "session": session,
         "subject": event::subject(past),
+        "principal": past.event.get("principal"),
         "event": past.event.get("event"),
         "tool": Some(event::tool(past)).filter(|tool| !tool.is_empty()),
         "what": event::words(past),

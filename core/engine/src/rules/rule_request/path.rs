@@ -149,7 +149,7 @@ pub(super) fn values(path: &PathUse, command: Option<usize>) -> Vec<Place<'_>> {
 }
 
 /// The texts among the arguments of a tool that says nothing of paths: each may be a path, and what is done there is not
-/// known.
+/// known. The call gives none of them as its path, so all are guesses about one thing.
 pub(super) fn of_arguments<'a>(input: &'a Json, in_project: &'a BTreeMap<String, String>) -> Vec<Place<'a>> {
     let mut texts = Vec::new();
     collect(input, &mut texts);
@@ -167,7 +167,7 @@ pub(super) fn of_arguments<'a>(input: &'a Json, in_project: &'a BTreeMap<String,
                 parts: parts(name),
                 ..Named::unknown(true)
             };
-            Place { command: None, path: Some(own.value(does())), written: Some(*text) }
+            Place { command: None, path: Some(own.value(does())), written: None }
         })
         .collect();
     if texts.len() > MAX_ARGUMENTS {

@@ -20,6 +20,8 @@ pub struct Place<'a> {
     pub policy: &'a str,
     /// The id of the subagent that acted; `None` is the main agent.
     pub agent: Option<&'a str>,
+    /// Who was behind the session, where that was established.
+    pub principal: Option<&'a str>,
 }
 
 /// The line for a record; `None` for a record that is none of the four events.
@@ -64,6 +66,7 @@ pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
             ("seq", place.seq.map(Value::from)),
             ("policy", Some(place.policy).filter(|policy| !policy.is_empty()).map(Value::from)),
             ("agent", place.agent.map(Value::from)),
+            ("principal", place.principal.map(Value::from)),
         ];
         fields.extend(known.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))));
     }

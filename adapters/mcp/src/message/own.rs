@@ -9,7 +9,7 @@ use phasegate_core::{EventKind, Outcome};
 use serde_json::{Map, Value, json};
 
 use crate::denial::Form;
-use crate::relay::tool_call::Call;
+use crate::message::tool_call::Call;
 
 /// The names, in the order in which they are listed.
 pub const NAMES: [&str; 5] = ["activate_skill", "deactivate_skill", "get_skill_phase", MANAGE, REGISTER];
