@@ -29,8 +29,9 @@ pub struct Rules {
     pub levels: Vec<RuleLevel>,
 }
 
-/// The rules of one level. What earlier versions kept beside them is passed over.
+/// The rules of one level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RuleLevel {
     /// The rules.
     pub rules: Ruleset,

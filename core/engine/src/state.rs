@@ -33,7 +33,6 @@ use crate::state::call_counts::KeptFacts;
 pub use crate::state::open_call::{CallVisit, OpenCall, Proof};
 use crate::state::pins::Pins;
 use crate::state::unfinished_calls::{DeniedCall, Question};
-use crate::values::older::Older;
 use crate::values::shared_list::SharedList;
 
 pub use run::{
@@ -128,9 +127,6 @@ pub struct Session {
     /// How much of the budgets is used up that are counted in the session or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// What earlier versions kept of what happened.
-    #[serde(rename = "history", skip_serializing)]
-    pub older_history: Older,
     /// What is kept of the session's calls for facts of rules.
     #[serde(skip_serializing_if = "KeptFacts::is_empty")]
     pub facts: KeptFacts,
@@ -175,9 +171,6 @@ pub struct Project {
     /// How much of the budgets is used up that are counted in the project or in phases of its runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tallies: Vec<Tally>,
-    /// What earlier versions kept of what happened.
-    #[serde(rename = "history", skip_serializing)]
-    pub older_history: Older,
     /// What is kept of the calls of all sessions for facts of rules.
     #[serde(skip_serializing_if = "KeptFacts::is_empty")]
     pub facts: KeptFacts,

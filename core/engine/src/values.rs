@@ -6,4 +6,3 @@ pub mod prose;
 pub mod glob;
 pub mod shared_list;
 pub mod by_version;
-pub mod older;

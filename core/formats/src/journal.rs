@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The version of the written form: the only one that this program writes and reads.
-pub const JOURNAL_VERSION: u32 = 2;
+pub const JOURNAL_VERSION: u32 = 3;
 
 /// What one event led to, without its place in the journal. `C` is a change of the state.
 #[derive(Clone, Debug, PartialEq)]

@@ -35,7 +35,6 @@ use crate::state::open_call::Began;
 use crate::state::pins::{OWN_SERVER, OWN_TOOLS};
 use crate::state::redacted_tests::digest;
 use crate::state::{OpenCall, State, Status};
-use crate::values::older::Older;
 
 /// The most paths of a call that are kept while it is open.
 const MAX_WRITES: usize = 64;
@@ -238,9 +237,7 @@ fn open_call(policy: &Policy, call: &Call, event: &Event, decision: &Decision) -
         starts_as: call.analysis.starts_as.clone(),
         visits: Vec::new(),
         tests: Vec::new(),
-        older_parts: Older,
         began: Began::default(),
         reports: Vec::new(),
-        older_proofs: Vec::new(),
     }
 }

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answers::code::Code;
@@ -428,13 +428,12 @@ pub enum Change {
         /// The count after the call, with the files that were not counted before.
         tally: Tally,
     },
-    /// Facts of rules count calls, or no longer count them. What earlier versions noted here is passed over.
-    #[serde(alias = "observed")]
+    /// Facts of rules count calls, or no longer count them.
     CallsCounted {
         /// Which half of the state keeps the count.
         scope: Scope,
         /// What changes for each fact.
-        #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "of_this_version")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<FactChange>,
         /// How many parts of the call change files of the project.
         #[serde(default, skip_serializing_if = "crate::state::is_none_yet")]
@@ -638,12 +637,6 @@ impl Change {
         let enters = matches!(self, Self::PhaseEntered { .. } | Self::PhaseBack { .. } | Self::PhaseReturned { .. });
         enters || matches!(self, Self::RunBegun(_) | Self::RunEnded { .. })
     }
-}
-
-/// The changes of facts among values, some of which earlier versions wrote.
-fn of_this_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FactChange>, D::Error> {
-    let all = Vec::<Value>::deserialize(deserializer)?;
-    Ok(all.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect())
 }
 
 /// What the id of a run of project scope begins with.

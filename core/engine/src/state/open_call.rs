@@ -10,7 +10,6 @@ use crate::calls::outcome::CallOutcome;
 use crate::evidence::condition::Wanted;
 use crate::rules::fact_part::FactPart;
 use crate::state::redacted_tests::digest;
-use crate::values::older::Older;
 
 /// A call that was let through and has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,18 +72,12 @@ pub struct OpenCall {
     /// Its parts that run tests, where facts of rules ask how tests ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<FactPart>,
-    /// What earlier versions kept of its parts.
-    #[serde(default, rename = "parts", skip_serializing)]
-    pub older_parts: Older,
     /// How many parts of calls had changed files before, where facts ask for it.
     #[serde(default, skip_serializing_if = "Began::is_nothing")]
     pub began: Began,
     /// The budgets that count it when its end is seen: what its result reports, or that it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<ReportPlace>,
-    /// What it would prove, as states of format 1 hold it; moved into `visits` when the state is read.
-    #[serde(default, rename = "proves", skip_serializing)]
-    pub(crate) older_proofs: Vec<OlderProof>,
 }
 
 /// How many parts of calls have changed files.
@@ -223,25 +216,10 @@ pub struct Proof {
     pub about: Vec<Vec<String>>,
 }
 
-/// What an open call would prove, as states of format 1 hold it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct OlderProof {
-    run: String,
-    atom: u32,
-    wanted: Wanted,
-}
-
 impl OpenCall {
-    /// The call under its number, in the form of this version.
+    /// The call under its number.
     fn numbered(mut self, number: u64) -> Self {
         self.number = number;
-        for OlderProof { run, atom, wanted } in core::mem::take(&mut self.older_proofs) {
-            let visit = self.visits.iter_mut().find(|visit| visit.run == run);
-            visit.into_iter().for_each(|visit| {
-                visit.proves.push(Proof { atom, wanted, lasting: false, own: false, as_of: None, about: Vec::new() })
-            });
-        }
         self
     }
 }

@@ -6,7 +6,6 @@ use phasegate_rules::Known;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::fact_part::FactPart;
-use crate::values::older::Older;
 
 /// What the rules say of arguments that a record leaves out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +18,4 @@ pub struct RulesSeen {
     /// What facts ask of each part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<FactPart>,
-    /// What earlier versions noted of each part.
-    #[serde(default, rename = "past", skip_serializing)]
-    pub older_parts: Older,
 }

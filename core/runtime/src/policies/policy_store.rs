@@ -22,7 +22,7 @@ use phasegate_store::disk::active_disk::disk;
 use phasegate_store::disk::ownership::read_own;
 
 /// The format of stored policies that this version writes and reads.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// The folder of compiled policies.
 #[derive(Clone, Debug)]

@@ -181,9 +181,7 @@ fn now(standing: &Standing, told: Told) -> String {
 /// Why the last call that would have helped does not count.
 pub(crate) fn uncounted(why: Why) -> String {
     let text = match why {
-        Why::NotOwnStatus => {
-            "The last one does not count: its line may hide how it ended. Run it alone."
-        }
+        Why::NotOwnStatus => "The last one does not count: its line may hide how it ended. Run it alone.",
         Why::Report => "The last call for that does not count: its output has no report of tests that ended so.",
         Why::Filtered => {
             "The last call for that does not count, as its report is cut: run it alone, or with `2>&1 | tail -40`."
