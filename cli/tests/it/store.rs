@@ -256,7 +256,7 @@ fn what_is_made_is_its_owners_alone_whatever_the_process_would_let() {
 fn a_journal_of_a_newer_version_denies_and_is_left_as_it_is() {
     let world = lived("block", 4);
     let path = journal(&world);
-    let text = fs::read_to_string(&path).unwrap().replace("{\"v\":2,", "{\"v\":3,");
+    let text = fs::read_to_string(&path).unwrap().replace("{\"v\":3,", "{\"v\":4,");
     fs::write(&path, &text).unwrap();
     denied(&next(&world), "state-version");
     assert_eq!(fs::read_to_string(&path).unwrap(), text);

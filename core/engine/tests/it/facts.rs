@@ -3,7 +3,7 @@
 
 use phasegate_core::policy::Scope;
 use phasegate_core::rules::rule_fact::{AskedOfCalls, RuleFact};
-use phasegate_core::{Change, Event, Facts, Policy, State, step};
+use phasegate_core::{Event, Facts, Policy, State, step};
 use serde_json::{Value, json};
 
 const HOUR: i64 = 3_600_000;
@@ -191,16 +191,4 @@ fn a_call_of_a_process_that_is_gone_no_longer_runs() {
     write["reading"]["gone"] = json!([name]);
     assert!(world.event(write));
     assert!(world.state.project.facts.is_empty(), "nobody asks for its end any more");
-}
-
-#[test]
-fn what_an_earlier_version_kept_is_passed_over() {
-    let state: State = serde_json::from_value(json!({
-        "session": {"history": {"changes": 3, "conditions": {"k": {}}}}, "project": {"history": {"changes": 1}},
-    }))
-    .unwrap();
-    assert_eq!(state, State::default());
-    let old = json!({"observed": {"scope": "session", "seen": [{"time": 1, "leaves": []}], "changes": 2}});
-    let change: Change = serde_json::from_value(old).unwrap();
-    assert!(matches!(change, Change::CallsCounted { seen, changes: 2, .. } if seen.is_empty()));
 }

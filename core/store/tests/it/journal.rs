@@ -212,17 +212,17 @@ fn a_record_taken_out_is_noticed() {
 
 #[test]
 fn another_format_is_refused_by_its_number() {
-    for format in [1, 3] {
+    for format in [2, 4] {
         let place = place();
         write(&place.path, 0..1);
         let text = fs::read_to_string(&place.path).unwrap();
-        let json = text.get(PREFIX..).unwrap().trim_end().replace("\"v\":2", &format!("\"v\":{format}"));
+        let json = text.get(PREFIX..).unwrap().trim_end().replace("\"v\":3", &format!("\"v\":{format}"));
         let other = format!("{} {json}\n", hex(&sha256(&[&[0; 32], json.as_bytes()])));
         fs::write(&place.path, other).unwrap();
         assert_eq!(last(&place.path), Err(Code::StateVersion));
         let opened = Journal::open::<Counters>(&FileStore, &place.path, &Deadline::new(LIMIT)).unwrap_err();
         assert_eq!(opened.code(), Code::StateVersion);
-        let says = format!("has format {format}, and this version reads format 2 only");
+        let says = format!("has format {format}, and this version reads format 3 only");
         assert!(opened.message.ends_with(&says), "{opened}");
         let scanned = Scan::<Counters>::open(&FileStore, &place.path).unwrap().next().unwrap().unwrap_err();
         assert_eq!(scanned.code(), Code::StateVersion);

@@ -82,7 +82,7 @@ enum Told {
     First,
     /// The same without the patterns of its files.
     Words,
-    /// Nothing, where the policy says what to do now.
+    /// Nothing, where what to do now and another sentence say it.
     Nothing,
 }
 
@@ -90,17 +90,21 @@ fn within(standing: &Standing, room: Option<usize>) -> String {
     let Some(room) = room else { return now(standing, Told::All) };
     // That a file changed after its approval nothing else says.
     let changed = standing.needs.iter().any(|need| need.contains(CHANGED));
-    let says = !changed && !standing.now.is_empty();
+    let says = !changed
+        && !standing.now.is_empty()
+        && (standing.uncounted.is_some() || standing.back.is_some() || !standing.gates.is_empty());
     let texts = MISSING.iter().filter(|told| says || **told != Told::Nothing).map(|told| now(standing, *told));
     let mut fits = String::new();
     for text in texts {
         fits = text;
-        if fits.chars().count() > room {
-            // Where a person types it, the page of their client says too.
-            fits = fits.replace(IN_A_TERMINAL, "");
+        // Where a person types it, the page of their client says too: it is the first that goes.
+        let hint = if fits.contains(IN_A_TERMINAL) { IN_A_TERMINAL.len() } else { 0 };
+        if fits.chars().count() <= room.saturating_add(hint) {
+            return fits;
         }
+        fits = fits.replace(IN_A_TERMINAL, "");
         if fits.chars().count() <= room {
-            break;
+            return fits;
         }
     }
     fits
