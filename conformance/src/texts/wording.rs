@@ -8,8 +8,8 @@ use crate::trial::Mismatch;
 
 /// The most characters of a text.
 pub const MAX_CHARS: usize = 600;
-/// The most characters of a denial of a phase: 300, and what a list of names or a call that is denied again adds.
-const MAX_DENIAL_CHARS: usize = 330;
+/// The most characters of a denial of a phase: 300, and what names of files or a call that is denied again add.
+const MAX_DENIAL_CHARS: usize = 350;
 /// The same where it lists the steps of a plan, or gives what a person types, which is never cut.
 const MAX_GIVEN_CHARS: usize = 480;
 /// What stands before such steps, and in what a person types or writes.
