@@ -56,6 +56,7 @@ mod plan_commands;
 mod program_link;
 mod project_runs;
 mod protection;
+mod read_folders;
 mod reload;
 mod repair;
 mod rules;

@@ -460,8 +460,10 @@ impl PathTest {
             return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
-        // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
-        let told = subject.named || (self.access == Access::Write && !analysis.commands.is_empty());
+        // A line that was read names all that it reads and writes, and so does a tool of the client's own.
+        let builtin = subject.call.tool.server.is_none() && is_builtin(&subject.call.tool.name);
+        let said = !analysis.commands.is_empty() || (self.access == Access::Read && builtin && !labels.contains(SHELL));
+        let told = subject.named || (self.access != Access::Execute && said);
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let proven = subject.evidence && self.access == Access::Write;
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;
