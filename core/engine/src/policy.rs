@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calls::analysis::Invocation;
+use crate::calls::analysis::{Access, Invocation};
 use crate::calls::tool::Labels;
 use crate::evidence::artifact::Artifact;
 use crate::evidence::condition::Condition;
@@ -42,6 +42,7 @@ pub use crate::policy::scope::Scope;
 use crate::policy::steps::StepsFile;
 use crate::rules::Rules;
 use crate::values::by_version::{ByVersion, Versioned};
+use crate::values::glob::Glob;
 
 /// All skills that apply, named by the hash of their content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -104,6 +105,19 @@ impl Policy {
     #[must_use]
     pub fn asks_what_was_written(&self) -> bool {
         self.skills.iter().chain(&self.earlier).any(Skill::asks_what_was_written)
+    }
+
+    /// The files of which a line asks whether a call reads them.
+    #[must_use]
+    pub fn asked_to_be_read(&self) -> Vec<&Glob> {
+        let mut found = Vec::new();
+        for skill in self.skills.iter().chain(&self.earlier) {
+            skill.each_matcher(&mut |line| {
+                let reads = line.paths.iter().filter(|test| test.access == Access::Read);
+                found.extend(reads.map(|test| &test.pattern));
+            });
+        }
+        found
     }
 
     /// Whether a line asks what code a call adds to a file.
@@ -219,6 +233,22 @@ impl Skill {
     fn asks_what_was_written(&self) -> bool {
         let mut conditions = self.phases.iter().flat_map(Phase::conditions);
         conditions.any(Condition::asks_what_was_written) || self.children.iter().any(Self::asks_what_was_written)
+    }
+
+    /// Calls `visit` with every matcher of it, those in exceptions too.
+    pub(crate) fn each_matcher<'a>(&'a self, visit: &mut dyn FnMut(&'a Matcher)) {
+        let lists =
+            self.tools.iter().map(|note| &note.matcher).chain(&self.global_forbidden).chain(self.begins_before());
+        let lists = lists.chain(self.unlisted_lines.iter().map(|line| &line.matcher));
+        lists.for_each(|matcher| matcher.each(visit));
+        for phase in &self.phases {
+            let unlisted = phase.unlisted.iter().flat_map(|rule| &rule.lines);
+            unlisted.for_each(|line| line.matcher.each(visit));
+            phase.allowed.iter().chain(&phase.forbidden).for_each(|matcher| matcher.each(visit));
+            phase.conditions().for_each(|condition| {
+                condition.each_call(&mut |test| test.matcher.each(visit));
+            });
+        }
     }
 
     /// The calls before which a run of it begins.

@@ -30,9 +30,10 @@ use crate::events::agent_message;
 use crate::events::call;
 use crate::events::event::{Event, EventKind};
 use crate::events::observe;
+use crate::evidence::content::Content;
 use crate::evidence::eval::World;
 use crate::evidence::fact::{FactKey, Facts};
-use crate::evidence::phase_conditions::conditions;
+use crate::evidence::phase_conditions::each_unchanged;
 use crate::gates::protection;
 use crate::gates::question;
 use crate::policy::input::Instance;
@@ -135,13 +136,14 @@ pub fn step(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Out
     settle(&mut world, policy, &mut draft);
     standing_runs::uphold(&mut world, policy, &mut draft, event);
     start::by_event(&mut world, policy, &mut draft, event);
+    begin_visits(&mut world, policy, state, &mut draft, event);
     let Answered { decision, result } = kept.unwrap_or_else(|| answer(&mut world, policy, &mut draft, event));
     // Where all stood still, and nothing happened since that moves a run, all stands still.
     if draft.changes().iter().skip(before).any(Change::may_settle) {
         settle(&mut world, policy, &mut draft);
     }
     question::drop_stale(&mut draft);
-    begin_visits(&mut world, policy, &mut draft);
+    begin_visits(&mut world, policy, state, &mut draft, event);
     directive::remind(policy, &mut draft, event, decision.as_ref());
     obligation::derive(&mut world, policy, &mut draft, event);
     misplaced_files::tell(&world, policy, &mut draft, event, decision.as_ref());
@@ -279,8 +281,9 @@ fn told(missing: Vec<Denial>, how: &str) -> Answered {
     Answered { decision: None, result: Some(json!({"text": text})) }
 }
 
-/// Keeps what there is at the beginning of a visit, where a condition asks whether it changed since.
-fn begin_visits(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
+/// Keeps what there is at the beginning of a visit, where a condition asks whether it changed since. `before`: the state
+/// before the event.
+fn begin_visits(world: &mut World<'_>, policy: &Policy, before: &State, draft: &mut Draft, event: &Event) {
     if !draft.changes().iter().any(Change::moves_a_run) {
         return;
     }
@@ -289,13 +292,18 @@ fn begin_visits(world: &mut World<'_>, policy: &Policy, draft: &mut Draft) {
         let Some(skill) = policy.skill_version(&run.skill, &run.version) else { continue };
         let phase = skill.phase_index(&run.phase).unwrap_or_default();
         let mut as_of = BTreeMap::new();
-        for condition in conditions(skill, phase) {
-            condition.each_unchanged(&mut |test| {
-                if !run.evidence.iter().any(|one| one.atom == test.atom && one.visit == run.visit) {
-                    as_of.insert(test.atom, world.now(&test.content));
-                }
-            });
-        }
+        // A run that begins by a change begins with what was there before, and nothing is equal to that any more.
+        let is_new = !event.changed.is_empty() && before.run(&run.id).is_none();
+        let by_change = |content: &Content| {
+            is_new && content.files().iter().any(|files| event.changed.iter().any(|path| files.fits(path)))
+        };
+        each_unchanged(skill, phase, &mut |test| {
+            if run.evidence.iter().any(|one| one.atom == test.atom && one.visit == run.visit) {
+                return;
+            }
+            let then = if by_change(&test.content) { Value::from("changed") } else { world.now(&test.content) };
+            as_of.insert(test.atom, then);
+        });
         let entered = skill.phases.get(phase).into_iter().flat_map(|phase| skill.produced_in(phase));
         for content in entered.map(|artifact| &artifact.content) {
             let Some(atom) = content.since else { continue };

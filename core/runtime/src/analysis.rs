@@ -16,15 +16,20 @@ use std::time::SystemTime;
 
 use phasegate_core::calls::analysis::{Access, UNKNOWN, Verdict};
 use phasegate_core::calls::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
+use phasegate_core::values::glob::Glob;
 use phasegate_core::{Event, EventKind, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;
 
+use self::paths::read_folders;
+use self::paths::read_folders::Listing;
+use crate::facts::is_ignored;
 use crate::project::paths::{resolve, shown};
 use crate::protected::Protected;
 
 pub(crate) use line::{Shell, read_line};
 pub(crate) use own::client_files::on_path;
+pub(crate) use paths::read_folders as reads_of_folders;
 
 /// Marks a call without arguments, where nothing is decided, as standing for every call of its tool.
 pub(crate) fn open(event: &mut Event) {
@@ -45,6 +50,30 @@ pub(crate) fn name_paths(event: &mut Event, root: &Path, home: &str) {
         // A record keeps what was found, and not always the arguments.
         analysis.in_project.extend(paths::in_project::paths(input, root, home));
     }
+}
+
+/// The files of the project on this machine.
+struct OnDisk<'r> {
+    root: &'r Path,
+}
+
+impl Listing for OnDisk<'_> {
+    fn below(&self, folder: &str) -> Vec<String> {
+        let at = self.root.join(folder);
+        let files = read_folders::files_of(&at).into_iter();
+        files.filter_map(|file| shown(self.root, Some(at.join(".").join(file).components().collect()))).collect()
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        is_ignored(self.root, Path::new(path))
+    }
+}
+
+/// Notes which files a call reads with their folder, of those that some of the patterns select.
+pub(crate) fn name_read(event: &mut Event, root: &Path, patterns: &[&Glob]) {
+    let place = event.cwd.as_deref().map(|cwd| root.join(cwd)).and_then(|cwd| resolve(root, &cwd));
+    let place = place.and_then(|place| shown(root, Some(place))).unwrap_or_else(|| ".".to_owned());
+    read_folders::note(event, patterns, &place, &OnDisk { root });
 }
 
 /// Notes what stands in the file that a file tool writes, once it is done: if that is asked for, as a condition holds files

@@ -16,6 +16,7 @@ use crate::events::call::agent_kind;
 use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::evidence::fact::Facts;
+use crate::evidence::phase_conditions::each_unchanged;
 use crate::policy::matcher::{Matcher, ToolPattern};
 use crate::policy::{Policy, Skill};
 use crate::runs::start;
@@ -116,8 +117,24 @@ pub fn any_program() -> Event {
     Event::new("", kind)
 }
 
+/// Whether a skill that waits for changes asks whether the file is as it was, and no change of it begins a run.
+#[must_use]
+pub fn asks_whether_changed(policy: &Policy, state: &State, path: &str) -> bool {
+    let asked = start::waiting(policy, state).flat_map(asked_files).any(|glob| glob.fits(path));
+    asked && !start::waiting(policy, state).flat_map(Skill::begins_before).any(|line| line.names_written(path))
+}
+
+/// The files of which a skill that waits for changes asks whether they are as they were when its run began.
+fn asked_files(skill: &Skill) -> Vec<Glob> {
+    let mut found = Vec::new();
+    if skill.begins_before().any(is_of_programs) {
+        each_unchanged(skill, 0, &mut |test| found.extend(test.content.files()));
+    }
+    found
+}
+
 /// The paths that are watched while a program runs: those that the skills of the live runs forbid programs to write, in any of
-/// their phases, and those for whose change a skill waits.
+/// their phases, those for whose change a skill waits, and those of which it asks whether they are as they were then.
 #[must_use]
 pub fn watched_paths(policy: &Policy, state: &State) -> Vec<Glob> {
     let live = state.live_runs().filter_map(|run| policy.skill_version(&run.skill, &run.version));
@@ -129,7 +146,9 @@ pub fn watched_paths(policy: &Policy, state: &State) -> Vec<Glob> {
         let new: Vec<Glob> = written.filter(|glob| !found.contains(glob)).cloned().collect();
         found.extend(new);
     }
+    found.extend(start::waiting(policy, state).flat_map(asked_files));
     found.sort_by(|one, other| str::cmp(one, other));
+    found.dedup();
     found
 }
 

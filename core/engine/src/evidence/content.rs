@@ -1,10 +1,13 @@
 //! What has to be as it was: what an approval is of, the files that a proof is about, an artifact.
 
+use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::fact::FactKey;
+use crate::values::glob::Glob;
 
 /// What a person approves. It is stored as its name alone where that is all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -31,6 +34,16 @@ pub struct Content {
     /// The number under which the run keeps the files that its calls wrote, where only these count. `None`: whoever wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<u32>,
+}
+
+impl Content {
+    /// The files that it is about, where patterns select them. One that names a folder selects all that lies there.
+    pub(crate) fn files(&self) -> Vec<Glob> {
+        let pattern = self.fact.args();
+        let Some(pattern) = pattern.as_str() else { return Vec::new() };
+        let folder = (!pattern.contains(['*', '?', '{'])).then(|| Glob::from(format!("{pattern}/**").as_str()));
+        folder.into_iter().chain([Glob::from(pattern)]).collect()
+    }
 }
 
 #[derive(Clone, Serialize, Deserialize)]

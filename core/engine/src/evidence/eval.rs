@@ -396,7 +396,11 @@ impl<'a> World<'a> {
                 (Some(evidence), None, Some(content)) => self.as_written(content, evidence.as_of.as_ref()),
             },
             Condition::Unchanged(test) => match newest_of(run, test.atom, |one| one.visit == run.visit) {
-                None => Truth::Unknown,
+                // The visit is still to begin, with what is there now.
+                None => {
+                    let now = self.now(&test.content);
+                    self.unchanged(&test.content, Some(&now))
+                }
                 Some(evidence) => self.unchanged(&test.content, evidence.as_of.as_ref()),
             },
             Condition::Fact(test) => {

@@ -1,6 +1,8 @@
 //! The conditions that are asked while a run is in a phase.
 
-use crate::evidence::condition::{CallTest, Condition};
+use alloc::collections::BTreeSet;
+
+use crate::evidence::condition::{CallTest, Condition, UnchangedTest};
 use crate::policy::matcher::Use;
 use crate::policy::{Optional, Skill};
 
@@ -22,6 +24,23 @@ pub(crate) fn conditions(skill: &Skill, here: usize) -> impl Iterator<Item = &Co
         let backs = phase.back.iter().filter_map(|back| back.when.as_ref());
         phase.line_conditions().chain(&phase.requires).chain(own).chain(optional).chain(edges).chain(backs)
     })
+}
+
+/// Calls `visit` with all that has to be as it was when the visit of phase `here` began. A line of another phase asks for what
+/// is so when that one is entered.
+pub(crate) fn each_unchanged<'s>(skill: &'s Skill, here: usize, visit: &mut dyn FnMut(&'s UnchangedTest)) {
+    let mut elsewhere = BTreeSet::new();
+    for (_, phase) in skill.phases.iter().enumerate().filter(|(index, _)| *index != here) {
+        let lines = phase.line_conditions();
+        lines.for_each(|line| line.each_unchanged(&mut |test| elsewhere.extend([test.atom])));
+    }
+    for condition in conditions(skill, here) {
+        condition.each_unchanged(&mut |test| {
+            if !elsewhere.contains(&test.atom) {
+                visit(test);
+            }
+        });
+    }
 }
 
 /// The conditions that a phase's own visit is asked for.

@@ -15,8 +15,8 @@ use self::effect::{among, does, does_alone};
 use crate::calls::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::calls::builtin_tools::is_builtin;
 use crate::calls::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
-use crate::shell::words;
 pub use crate::shell::words::DOES;
+use crate::shell::{command_view, words};
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::{Glob, text_fits};
 use crate::values::prose::SectionTest;
@@ -346,7 +346,7 @@ impl Matcher {
         if wanted == ANY_COMMAND {
             return Fit::Yes;
         }
-        let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
+        let best = commands.iter().map(|command| command_view::fits(command, wanted)).max().unwrap_or(Fit::No);
         among(best, call, labels)
     }
 
@@ -354,7 +354,7 @@ impl Matcher {
     pub(crate) fn fits_words(&self, command: &SimpleCommand) -> Fit {
         let fits = |wanted: &String| match wanted.strip_prefix(DOES) {
             Some(word) => does_alone(word, command),
-            None => words::fits(command, wanted),
+            None => command_view::fits(command, wanted),
         };
         self.commands.iter().map(fits).max().unwrap_or(Fit::No)
     }
@@ -460,8 +460,10 @@ impl PathTest {
             return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
-        // A line that was read names all that it writes; of what it reads and runs it may leave out its folder.
-        let told = subject.named || (self.access == Access::Write && !analysis.commands.is_empty());
+        // A line that was read names all that it reads and writes, and so does a tool of the client's own.
+        let builtin = subject.call.tool.server.is_none() && is_builtin(&subject.call.tool.name);
+        let said = !analysis.commands.is_empty() || (self.access == Access::Read && builtin && !labels.contains(SHELL));
+        let told = subject.named || (self.access != Access::Execute && said);
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let proven = subject.evidence && self.access == Access::Write;
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;

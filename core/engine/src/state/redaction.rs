@@ -9,10 +9,10 @@ use crate::calls::parts::of as parts_of;
 use crate::calls::tool::Call;
 use crate::decide::judge::Caller;
 use crate::events::event::Event;
+use crate::policy::Policy;
 use crate::policy::budget;
 use crate::policy::budget::Count;
 use crate::policy::matcher::Matcher;
-use crate::policy::{Policy, Skill};
 use crate::rules::facts_of_parts;
 use crate::rules::rule_request::{OfState, RuleCall};
 use crate::state::redacted_tests::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
@@ -39,7 +39,7 @@ pub fn redacted(policy: &Policy, event: &Event, call: &Call, parts: &[String]) -
         }
     };
     for skill in policy.skills.iter().chain(&policy.earlier) {
-        each_matcher(skill, &mut |matcher| note(matcher));
+        skill.each_matcher(&mut |matcher| note(matcher));
         for selector in skill.selectors() {
             let path = selector.to_string();
             if reads(&path)
@@ -83,20 +83,4 @@ fn overlap(one: &str, other: &str) -> bool {
         outer.is_empty() || inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     inside(one, other) || inside(other, one)
-}
-
-/// Calls `visit` with every matcher of a skill.
-fn each_matcher<'a>(skill: &'a Skill, visit: &mut dyn FnMut(&'a Matcher)) {
-    let lists =
-        skill.tools.iter().map(|note| &note.matcher).chain(&skill.global_forbidden).chain(skill.begins_before());
-    let lists = lists.chain(skill.unlisted_lines.iter().map(|line| &line.matcher));
-    lists.for_each(|matcher| matcher.each(visit));
-    for phase in &skill.phases {
-        let unlisted = phase.unlisted.iter().flat_map(|rule| &rule.lines);
-        unlisted.for_each(|line| line.matcher.each(visit));
-        phase.allowed.iter().chain(&phase.forbidden).for_each(|matcher| matcher.each(visit));
-        phase.conditions().for_each(|condition| {
-            condition.each_call(&mut |test| test.matcher.each(visit));
-        });
-    }
 }

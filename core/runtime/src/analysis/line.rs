@@ -31,7 +31,7 @@ use crate::policies::policy_store::KeptSettings;
 use crate::project::paths::{resolve, shown};
 
 /// The client's search for text.
-const GREP: &str = "Grep";
+pub(in crate::analysis) const GREP: &str = "Grep";
 
 /// How a patch begins that a line hands to what applies it.
 const PATCH_BEGINS: &str = "*** Begin Patch";

@@ -6,3 +6,4 @@ pub(in crate::analysis) mod pattern_matches;
 pub(in crate::analysis) mod in_part;
 pub(in crate::analysis) mod descendants;
 pub(in crate::analysis) mod arguments;
+pub(crate) mod read_folders;

@@ -9,7 +9,7 @@ use phasegate_core::calls::analysis::Part;
 use phasegate_core::calls::builtin_tools::builtin_labels;
 use phasegate_core::calls::forbidden_change::{ForbiddenChange, ForbiddingPhase};
 use phasegate_core::calls::tool::only_reads;
-use phasegate_core::events::file_effects::{change_of, still_forbids, watched_paths, with_begun};
+use phasegate_core::events::file_effects::{asks_whether_changed, change_of, still_forbids, watched_paths, with_begun};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Effect, Event, EventKind, Outcome, State};
 use serde_json::Value;
@@ -118,6 +118,9 @@ impl Driver<'_> {
         let adds_none = |one: &Seen| moved.contains(&one.after) || self.adds_none(manifest, copies, one);
         let seen: Vec<_> = seen.into_iter().map(|one| (adds_none(&one), one)).collect();
         event.changed = seen.iter().filter_map(|(adds_none, one)| self.begins(&suspects, one, *adds_none)).collect();
+        if !event.changed.is_empty() {
+            event.changed.extend(seen.iter().filter_map(|(_, one)| self.is_asked(one)));
+        }
         // The runs that would begin forbid what would have been denied, had the call said it.
         let state = self.state_with(event);
         let (mut told, mut violations) = (Vec::new(), Vec::new());
@@ -159,6 +162,12 @@ impl Driver<'_> {
     fn begins(&self, suspects: &Suspects, seen: &Seen, adds_none: bool) -> Option<String> {
         let path = display(&self.project.root, &seen.path).filter(|_| seen.part.is_none())?;
         suspects.begin(self, &path, &change_of(&path, adds_none)).then_some(path)
+    }
+
+    /// The path of a changed file, where a skill that waits for such a change asks whether it is as it was.
+    fn is_asked(&self, seen: &Seen) -> Option<String> {
+        let path = display(&self.project.root, &seen.path).filter(|_| seen.part.is_none())?;
+        asks_whether_changed(&self.loaded.own.policy, &self.state, &path).then_some(path)
     }
 
     /// The contents of files that are gone, and to which the same applies as to a file that is new: one that has it was moved.

@@ -204,6 +204,7 @@ impl Replay {
         }
         self.files.read_paths(&mut event, of_line);
         name_paths(&mut event, self.files.root(), "");
+        self.files.name_read(&mut event, &self.policy.asked_to_be_read());
         invoked::read(&mut event);
         (event, as_tool)
     }

@@ -11,8 +11,6 @@ use crate::finding::Finding;
 use crate::obeyed::is_harmless_key;
 use crate::walk::Walk;
 
-/// Commands whose operands are no paths of the working tree.
-pub(crate) const OF_COMMITS: [&str; 6] = ["cherry-pick", "merge", "merge-octopus", "pull", "rebase", "revert"];
 /// Settings that only change how output looks, whatever their value; those that end with a dot, and all below it.
 const LOOKS: [&str; 13] = [
     "color.",

@@ -48,6 +48,7 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         "psql" => command.values(&["c", "command"]).collect(),
         _ => command.values(&["e", "execute"]).collect(),
     };
+    read_from(walk, command, &statements);
     // A further parameter could set another mode.
     let parameters = ["mode=ro&immutable=1", "immutable=1&mode=ro"];
     let unchanging = |name: &str| name.split_once('?').is_some_and(|(_, rest)| parameters.contains(&rest));
@@ -87,6 +88,20 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
         }
     }
     None
+}
+
+/// Commands of the programs themselves that read statements from a file.
+const INCLUDES: [&str; 5] = [".read ", "\\. ", "\\i ", "\\ir ", "source "];
+
+/// Notes the files that statements are read from.
+fn read_from(walk: &mut Walk<'_>, command: &Command<'_>, statements: &[&Field]) {
+    let files: Vec<&Field> = command.values(&["f", "file"]).filter(|_| command.name == "psql").collect();
+    files.into_iter().for_each(|file| walk.touch(file, Access::Read));
+    for statement in statements {
+        let lines = statement.known().unwrap_or_default().split(['\n', ';']).map(str::trim);
+        let included = lines.filter_map(|line| INCLUDES.iter().find_map(|word| line.strip_prefix(word)));
+        included.for_each(|path| walk.touch(&Field::text(path.trim(), statement.span), Access::Read));
+    }
 }
 
 /// What statements of SQLite change: the database, and any file where one of them may name it.

@@ -30,6 +30,10 @@ const ASKERS: [&str; 7] = ["egrep", "fgrep", "gojq", "grep", "jq", "rg", "ripgre
 /// These options, and those with which nothing is looked for.
 const ASKED: [&str; 7] = ["e", "f", "file", "files", "from-file", "regexp", "type-list"];
 
+/// The option that names the folder in which packages are put, and parts of such options.
+const FOLDER: &str = "t";
+const OF_PATHS: [&str; 6] = ["dir", "file", "out", "path", "prefix", "target"];
+
 /// What was found of a program, before what it wraps and touches.
 struct Judged {
     worst: Finding,
@@ -232,9 +236,12 @@ impl Walk<'_> {
     fn unlisted(&mut self, name: &str, rule: &Rule, command: &Field, rest: &[Field]) -> Finding {
         let verdict = rule.otherwise.unwrap_or(Verdict::Unknown);
         self.talks(rule.network);
-        // What these are given are names of commits and of other repositories.
-        let named = command.known().is_some_and(|word| name == "git" && git::OF_COMMITS.contains(&word));
-        if !named {
+        let listed = |word: &str| rule.names_only.split_whitespace().any(|one| one == "*" || one == word);
+        if command.known().is_some_and(listed) {
+            let before = std::iter::once(None).chain(rest.iter().map(Some));
+            let paths = before.zip(rest).filter(|(before, field)| says_path(*before, field));
+            paths.for_each(|(_, field)| self.touch_unknown(name, std::slice::from_ref(field)));
+        } else {
             self.touch_unknown(name, rest);
         }
         if rule.check == Some(Check::OtherFolder) {
@@ -354,6 +361,13 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a word among names says that it is a path, or the option before it does.
+fn says_path(before: Option<&Field>, field: &Field) -> bool {
+    let option = before.and_then(Field::known).and_then(|word| word.strip_prefix('-')).unwrap_or_default();
+    let long = |part: &&str| option.starts_with('-') && option.contains(*part);
+    field.start().starts_with(['.', '/', '~']) || option == FOLDER || OF_PATHS.iter().any(long)
 }
 
 /// Whether the first operand is what is asked for, also where it is the only one: no option says that.

@@ -91,6 +91,10 @@ pub struct Rule {
     /// and of a program that has no commands of its own, any operand counts, `*` for whatever it is.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub sends: String,
+    /// Commands without an entry whose operands are names of packages, of commits or of a service's objects, and no paths,
+    /// separated by blanks; `*` for all. A word that begins as a path does is one all the same.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub names_only: String,
     /// It asks a service on the network.
     #[serde(skip_serializing_if = "is_default")]
     pub network: bool,
@@ -133,6 +137,7 @@ impl Default for Rule {
             reader_options: String::new(),
             asks: String::new(),
             sends: String::new(),
+            names_only: String::new(),
             network: false,
             outside: false,
             everywhere: BTreeMap::new(),

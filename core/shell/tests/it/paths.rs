@@ -279,3 +279,47 @@ fn what_a_line_writes_without_a_name_is_said() {
         assert_eq!(judged.parts.iter().any(|part| part.unnamed), unnamed, "{line}");
     }
 }
+
+#[test]
+fn names_of_packages_and_objects_are_no_paths() {
+    for line in [
+        "cargo update -p serde",
+        "cargo add serde --features derive",
+        "npm install -D left-pad @a/b",
+        "pnpm add left-pad",
+        "pip install x",
+        "uv add x",
+        "go get github.com/a/b@v1",
+        "gem install x",
+        "kubectl scale deployment/web --replicas=3",
+        "kubectl delete pod web",
+        "kubectl rollout undo deployment/web",
+        "docker restart web",
+        "git merge main",
+    ] {
+        assert_eq!(touches(line), [""; 0], "{line}");
+    }
+    for (line, wanted) in [
+        ("cargo add a --path ../a", "Write ../a"),
+        ("npm install ./a", "Write a"),
+        ("pip install --target src x", "Write src"),
+        ("pip install -t src x", "Write src"),
+        ("cargo new a", "Write a"),
+    ] {
+        assert!(touches(line).contains(&wanted.to_owned()), "{line}: {:?}", touches(line));
+    }
+}
+
+#[test]
+fn a_file_of_statements_is_read() {
+    for line in [
+        "psql -f a.sql",
+        "psql -d b --file=a.sql",
+        "psql -c '\\i a.sql'",
+        "mysql -e 'source a.sql'",
+        "mysql -e '\\. a.sql'",
+        "sqlite3 b.db '.read a.sql'",
+    ] {
+        assert!(touches(line).contains(&"Read a.sql".to_owned()), "{line}: {:?}", touches(line));
+    }
+}

@@ -15,21 +15,24 @@ impl<'a> SkillCall<'a> {
     /// The same, where the lines of `forbidden` forbid nothing whose `until` holds for the run. `doubt`: nor those of which
     /// that is not known.
     pub(crate) fn lifting(mut self, world: &mut World<'_>, run: &Run, doubt: bool) -> Self {
-        let Some(phase) = present(self.skill, run).filter(|phase| !phase.forbidden_until.is_empty()) else {
-            return self;
-        };
+        let until =
+            self.skill.phases.iter().flat_map(|phase| phase.forbidden_until.iter().map(move |one| (phase, one)));
         let meant = |line: &Matcher| {
             let mut parts = self.parts.iter().chain(&self.tasks).chain([&self.whole]);
             doubt || parts.any(|part| part.one(line, Use::Forbid))
         };
-        let lifted = |until: &'a LineRequires| {
+        let mut lifted: Vec<&Matcher> = Vec::new();
+        for (phase, until) in until {
             // No file is looked at for a line that is not about the call.
-            let line = phase.forbidden.get(until.line).filter(|line| meant(line))?;
+            let Some(line) = phase.forbidden.get(until.line).filter(|line| meant(line)) else { continue };
             let truth = world.truth_for(&until.condition, run, &self.whole.call);
-            let holds = truth == Truth::Yes || doubt && truth == Truth::Unknown;
-            holds.then_some(line)
-        };
-        let lifted: Vec<&Matcher> = phase.forbidden_until.iter().filter_map(lifted).collect();
+            if truth == Truth::Yes || doubt && truth == Truth::Unknown {
+                lifted.push(line);
+            }
+        }
+        if lifted.is_empty() {
+            return self;
+        }
         for part in self.parts.iter_mut().chain(&mut self.tasks).chain([&mut self.whole]) {
             part.lifted.clone_from(&lifted);
         }

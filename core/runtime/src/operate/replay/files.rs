@@ -11,6 +11,8 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::analysis::new_content::{self, CONTENT};
+use crate::analysis::reads_of_folders;
+use crate::analysis::reads_of_folders::Listing;
 use crate::facts;
 use crate::facts::elements::Arguments;
 use crate::facts::steps;
@@ -233,6 +235,12 @@ impl Files {
         }
     }
 
+    /// Notes which files a call reads with their folder, of those that some of the patterns select.
+    pub(super) fn name_read(&self, event: &mut Event, patterns: &[&Glob]) {
+        let place = self.normal(".", event.cwd.as_deref());
+        reads_of_folders::note(event, patterns, &place, self);
+    }
+
     /// Whether a file with secrets would stand there, and nothing is there as far as is known.
     fn is_new(&self, path: &str) -> bool {
         let is_there = || match (self.now(path), &self.live) {
@@ -257,6 +265,25 @@ impl Files {
             None if base.is_empty() && !path.starts_with('/') => whole.trim_start_matches('/').to_owned(),
             None => whole,
         }
+    }
+}
+
+impl Listing for Files {
+    fn below(&self, folder: &str) -> Vec<String> {
+        let of_root = reads_of_folders::is_root(folder);
+        let inside = |path: &&String| match of_root {
+            true => !path.starts_with('/'),
+            false => path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+        };
+        // Of what a call wrote, nobody says whether it is still there, and whether it is ignored.
+        let there = |path: &&String| matches!(self.now(path), Some(Stated::Content(_) | Stated::Sha256(_)));
+        let named = self.stated.keys().filter(inside).filter(there).cloned();
+        let live = self.live.iter().flat_map(|root| reads_of_folders::files_of(&root.join(folder)));
+        named.chain(live.map(|file| if of_root { file } else { format!("{folder}/{file}") })).collect()
+    }
+
+    fn is_ignored(&self, path: &str) -> bool {
+        self.live.as_ref().is_some_and(|root| facts::is_ignored(root, Path::new(path)))
     }
 }
 
