@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::tree::Tree;
 
 const MAP: &str = "ARCHITECTURE.md";
-const MAP_LINES: usize = 200;
+const MAP_LINES: usize = 250;
 const README: &str = "README.md";
 const COMMANDS: &[&str] = &["cargo xtask demo", "cargo xtask ci"];
 

@@ -461,8 +461,9 @@ impl PathTest {
         }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
         // A line that was read names all that it reads and writes, and so does a tool of the client's own.
-        let builtin = subject.call.tool.server.is_none() && is_builtin(&subject.call.tool.name);
-        let said = !analysis.commands.is_empty() || (self.access == Access::Read && builtin && !labels.contains(SHELL));
+        let tool = Some(&subject.call.tool).filter(|tool| tool.server.is_none() && !labels.contains(SHELL));
+        let builtin = self.access == Access::Read && tool.is_some_and(|tool| is_builtin(&tool.name));
+        let said = builtin || !analysis.commands.is_empty();
         let told = subject.named || (self.access != Access::Execute && said);
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let proven = subject.evidence && self.access == Access::Write;
