@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use phasegate_core::policy::matcher::same_server;
+use phasegate_core::calls::tool::same_server;
 use serde::{Deserialize, Serialize};
 
 /// Whose config a text is. A higher level hides a lower one's skill of the same name; strictness combines.

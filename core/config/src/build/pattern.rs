@@ -1,7 +1,8 @@
 //! Patterns of tools as written to matchers.
 
 use phasegate_core::Code;
-use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern, without_server};
+use phasegate_core::calls::tool::without_server;
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 
 use super::builder::Builder;
 use crate::read::node::Span;

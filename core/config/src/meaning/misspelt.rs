@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::policy::matcher::{ServerPattern, ToolPattern, same_server};
+use phasegate_core::calls::tool::same_server;
+use phasegate_core::policy::matcher::{ServerPattern, ToolPattern};
 
 use super::known::{Known, host_tools, is_host_tool};
 use super::uses::{Allowed, Use};

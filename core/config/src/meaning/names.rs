@@ -1,8 +1,9 @@
 //! Names that nothing has: what is lost by them decides whether they are mistakes.
 
 use phasegate_core::Code;
+use phasegate_core::calls::tool::same_server;
 use phasegate_core::policy::Skill;
-use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern, same_server};
+use phasegate_core::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 
 use super::conditions;
 use super::known::Known;

@@ -85,3 +85,20 @@ pub struct Call {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub background: bool,
 }
+
+/// The tool's own name in one that has its server's before it, as clients show it: `write_file` in `fs__write_file`.
+/// `None` where it does not begin with this server's.
+#[must_use]
+pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {
+    let (end, _) = name.char_indices().nth(server.chars().count())?;
+    let (before, after) = name.split_at_checked(end)?;
+    after.strip_prefix("__").filter(|_| !server.is_empty() && same_server(before, server))
+}
+
+/// Whether two names mean one server. Clients write `my lsp` as `my_lsp` in a tool's name: what is no letter of ASCII,
+/// digit, `-` or `_` counts as `_`.
+#[must_use]
+pub fn same_server(one: &str, other: &str) -> bool {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    one.chars().map(letter).eq(other.chars().map(letter))
+}

@@ -14,7 +14,9 @@ use serde_json::Value;
 use self::effect::{among, does, does_alone};
 use crate::calls::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::calls::builtin_tools::is_builtin;
-use crate::calls::tool::{AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads};
+use crate::calls::tool::{
+    AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads, same_server, without_server,
+};
 pub use crate::shell::words::DOES;
 use crate::shell::{command_view, words};
 use crate::state::redacted_tests::Fit;
@@ -540,23 +542,6 @@ impl PathTest {
             false => Fit::No,
         }
     }
-}
-
-/// The tool's own name in one that has its server's before it, as clients show it: `write_file` in `fs__write_file`.
-/// `None` where it does not begin with this server's.
-#[must_use]
-pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {
-    let (end, _) = name.char_indices().nth(server.chars().count())?;
-    let (before, after) = name.split_at_checked(end)?;
-    after.strip_prefix("__").filter(|_| !server.is_empty() && same_server(before, server))
-}
-
-/// Whether two names mean one server. Clients write `my lsp` as `my_lsp` in a tool's name: what is no letter of ASCII,
-/// digit, `-` or `_` counts as `_`.
-#[must_use]
-pub fn same_server(one: &str, other: &str) -> bool {
-    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    one.chars().map(letter).eq(other.chars().map(letter))
 }
 
 impl ArgIs {

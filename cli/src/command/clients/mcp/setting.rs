@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use phasegate_adapter::guarded::Held;
 use phasegate_adapter::{Guard, current_session};
 use phasegate_config::KnownServers;
-use phasegate_core::policy::matcher::same_server;
+use phasegate_core::calls::tool::same_server;
 use phasegate_core::policy::{Policy, Skill};
 use phasegate_mcp::options::{Options, Session};
 use phasegate_mcp::proxy::{Spec, over_stdio};
