@@ -97,8 +97,7 @@ impl<'a> Copy<'a> {
         let member = list.member()?;
         let test = member.join(format!("tests/it/{}.rs", list.test));
         write(&this.folder.join(&test), &read(&root().join(&test))?)?;
-        let module = Path::new(&list.file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        write(&this.folder.join(member).join("src/lib.rs"), &format!("pub mod {module};\n"))?;
+        write(&this.folder.join(member).join("src/lib.rs"), &list.modules())?;
         write(&this.folder.join(member).join("Cargo.toml"), &list.manifest())?;
         let workspace = format!("[workspace]\nresolver = \"3\"\nmembers = [\"{}\"]\n", member.display());
         write(&this.folder.join("Cargo.toml"), &workspace)?;
@@ -130,9 +129,21 @@ impl<'a> Copy<'a> {
 }
 
 impl List {
+    /// The file as a module of its crate, in the modules around it, each of which has its names too.
+    fn modules(&self) -> String {
+        let inside = self.file.split_once("/src/").map_or(self.file.as_str(), |(_, inside)| inside);
+        let mut names = inside.trim_end_matches(".rs").rsplit('/');
+        let file = format!("pub mod {};\n", names.next().unwrap_or_default());
+        let around = |inner: String, name: &str| {
+            let first = inner.trim_start_matches("pub mod ").split([';', ' ']).next().unwrap_or_default();
+            format!("pub mod {name} {{\npub use self::{first}::*;\n{inner}}}\n")
+        };
+        names.fold(file, around)
+    }
+
     /// The folder of the crate that the file is from.
     fn member(&self) -> Result<&Path> {
-        let member = Path::new(&self.file).ancestors().nth(2);
+        let member = self.file.split_once("/src/").map(|(member, _)| Path::new(member));
         member.ok_or_else(|| Failure::new(format!("xtask/mutants.toml: `{}` is no source of a crate", self.file)))
     }
 

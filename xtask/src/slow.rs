@@ -90,7 +90,7 @@ pub(crate) const SLOW: &[Slow] = &[
     },
     Slow {
         name: "mutants",
-        folders: &["core/engine/src/decide.rs", "core/engine/tests/it/table.rs", "xtask/mutants.toml"],
+        folders: &["core/engine/src/decide/table.rs", "core/engine/tests/it/table.rs", "xtask/mutants.toml"],
         run: |_| mutants::run(),
     },
     Slow {
