@@ -13,7 +13,7 @@ mod allow;
 mod approvals;
 mod attacks;
 mod backtest;
-mod begun_by_change;
+mod starts_by_change;
 mod audit;
 mod bad_input;
 mod bounds;
