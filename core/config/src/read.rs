@@ -27,6 +27,7 @@ const ALIASED: usize = 10_000;
 
 const QUOTE_STAR: &str = "put quotes around a text that begins with a star or an ampersand, such as `\"*\"`";
 const QUOTE_AT: &str = "put quotes around a text that begins with `@`, such as `\"@read\"`";
+const QUOTE_VALUE: &str = "put quotes around a text with `${...}`, such as `\"db/${id}.sql\"`";
 
 /// Reads one document. What could be read up to a mistake is thrown away; duplicate keys are reported and left out.
 pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node> {
@@ -50,7 +51,10 @@ pub(crate) fn read(text: &Text<'_>, findings: &mut Vec<Finding>) -> Option<Node>
                 let finding = Finding::error(Code::ConfigSyntax, place, error.info().to_string());
                 let star = ["alias", "anchor"].iter().any(|word| error.info().contains(word));
                 let at = error.info().contains("character: `@'");
-                let help = [(star, QUOTE_STAR), (at, QUOTE_AT)].into_iter().find(|(found, _)| *found);
+                let line = plain.lines().nth(error.marker().line().saturating_sub(1)).unwrap_or_default();
+                let value = error.info().contains("flow") && line.contains("${");
+                let help =
+                    [(star, QUOTE_STAR), (at, QUOTE_AT), (value, QUOTE_VALUE)].into_iter().find(|(found, _)| *found);
                 Some(match help {
                     Some((_, help)) => finding.suggest(help),
                     None => finding,

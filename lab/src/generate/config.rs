@@ -115,11 +115,25 @@ fn named(name: &str, manual: &Manual) -> String {
     }
     match manual.section.iter().find(|section| section.of == name) {
         Some(section) => {
-            let anchor = section.title.to_lowercase().replace(' ', "-");
+            let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
+            let anchor: String = section.title.to_lowercase().chars().filter(kept).collect();
+            let anchor = anchor.replace(' ', "-");
             format!("[{}](#{anchor})", plain(name))
         }
-        None => format!("[{}](#words)", plain(name)),
+        None => either(name, manual).unwrap_or_else(|| format!("[{}](#words)", plain(name))),
     }
+}
+
+/// The types of which a value may be one, where its type has no words of its own.
+fn either(name: &str, manual: &Manual) -> Option<String> {
+    let types = types();
+    let of = types.get(name).filter(|of| choices(of).next().is_none())?;
+    let members = ["oneOf", "anyOf"].into_iter().find_map(|key| of.get(key)?.as_array());
+    let kinds: Vec<String> = match members {
+        Some(members) => members.iter().map(|member| kind(member, manual)).collect(),
+        None => vec![kind(of, manual)],
+    };
+    Some(kinds.join(" or "))
 }
 
 /// A type's name without its ending: `ModeSource` is `mode`.

@@ -32,6 +32,10 @@ pub(crate) fn pattern(written: &str, span: Span) -> Result<String, Finding> {
     if written.ends_with('/') {
         return unsupported("a path ends in a slash", format!("write `{written}**` for everything below the folder"));
     }
+    if let Some(rest) = ["~/", "${HOME}/", "$HOME/"].iter().find_map(|home| written.strip_prefix(home)) {
+        return Err(outside(written, span, "no path has the sign for a home folder in it")
+            .suggest(format!("write `/**/{rest}`, which selects it in every folder, the home folder too")));
+    }
     let open = written.chars().filter(|c| *c == '{').count();
     if open != written.chars().filter(|c| *c == '}').count() {
         return unsupported("a brace in a path has no partner", "write `{a,b}` for one of two texts".into());

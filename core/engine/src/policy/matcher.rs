@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::effect::{among, does, does_alone};
+use self::effect::{among, does, does_alone, tells_paths};
 use crate::calls::analysis::{Access, CallAnalysis, Invocation, PathUse, SimpleCommand, UNKNOWN, Verdict};
 use crate::calls::builtin_tools::is_builtin;
 use crate::calls::tool::{
@@ -462,11 +462,7 @@ impl PathTest {
             return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
         let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
-        // A line that was read names all that it reads and writes, and so does a tool of the client's own.
-        let tool = Some(&subject.call.tool).filter(|tool| tool.server.is_none() && !labels.contains(SHELL));
-        let builtin = self.access == Access::Read && tool.is_some_and(|tool| is_builtin(&tool.name));
-        let said = builtin || !analysis.commands.is_empty();
-        let told = subject.named || (self.access != Access::Execute && said);
+        let told = subject.named || tells_paths(subject.call, labels, self.access);
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let proven = subject.evidence && self.access == Access::Write;
         let writes = |access| access == Access::Remove && self.access == Access::Write && !proven;

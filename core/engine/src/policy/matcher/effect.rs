@@ -3,8 +3,9 @@
 use phasegate_rules::Truth;
 use serde_json::Value;
 
-use crate::calls::analysis::SimpleCommand;
-use crate::calls::tool::{BASH, Call, Labels, READ, only_reads};
+use crate::calls::analysis::{Access, SimpleCommand};
+use crate::calls::builtin_tools::is_builtin;
+use crate::calls::tool::{BASH, Call, Labels, READ, SHELL, only_reads};
 use crate::shell::command_view;
 use crate::shell::words::DOES;
 use crate::state::redacted_tests::Fit;
@@ -50,4 +51,15 @@ fn of_truth(truth: Truth) -> Fit {
 /// Whether one command does what a word says, whatever stands before it in its line.
 pub(super) fn does_alone(word: &str, command: &SimpleCommand) -> Fit {
     of_truth(command_view::does(command, &[], word))
+}
+
+/// Whether a call names all paths that it reads or writes: a line that was read does, and of those that they read, the tools
+/// that hosts bring along.
+pub(super) fn tells_paths(call: &Call, labels: &Labels, access: Access) -> bool {
+    let own = || call.tool.server.is_none() && !labels.contains(SHELL) && is_builtin(&call.tool.name);
+    match access {
+        Access::Execute => false,
+        Access::Read => !call.analysis.commands.is_empty() || own(),
+        Access::Write | Access::Remove => !call.analysis.commands.is_empty(),
+    }
 }
