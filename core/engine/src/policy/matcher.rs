@@ -17,8 +17,8 @@ use crate::calls::builtin_tools::is_builtin;
 use crate::calls::tool::{
     AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads, same_server, without_server,
 };
+use crate::shell::words;
 pub use crate::shell::words::DOES;
-use crate::shell::{command_view, words};
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::{Glob, text_fits};
 use crate::values::prose::SectionTest;
@@ -348,7 +348,7 @@ impl Matcher {
         if wanted == ANY_COMMAND {
             return Fit::Yes;
         }
-        let best = commands.iter().map(|command| command_view::fits(command, wanted)).max().unwrap_or(Fit::No);
+        let best = commands.iter().map(|command| words::fits(command, wanted)).max().unwrap_or(Fit::No);
         among(best, call, labels)
     }
 
@@ -356,7 +356,7 @@ impl Matcher {
     pub(crate) fn fits_words(&self, command: &SimpleCommand) -> Fit {
         let fits = |wanted: &String| match wanted.strip_prefix(DOES) {
             Some(word) => does_alone(word, command),
-            None => command_view::fits(command, wanted),
+            None => words::fits(command, wanted),
         };
         self.commands.iter().map(fits).max().unwrap_or(Fit::No)
     }

@@ -11,9 +11,10 @@ use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
+use self::effects::GENTLE;
 pub use self::effects::WORDS;
 pub(crate) use self::effects::mentions;
-use self::effects::{Effects, GENTLE, MAX_INNER, Seen, bounded};
+use self::effects::{Effects, Seen, bounded};
 use self::names::Names;
 pub(crate) use self::names::of_server;
 use self::options::Options;
@@ -22,10 +23,7 @@ use crate::calls::analysis::{SimpleCommand, Verdict, Word};
 use crate::shell::npm;
 use crate::shell::runner::only_tests;
 use crate::shell::shell_word::quoted;
-use crate::shell::words;
 use crate::shell::words::{is_flag, is_of_system, is_plain, is_plain_but};
-use crate::state::redacted_tests::Fit;
-use crate::values::glob::text_fits;
 
 /// Commands that give those after them in a line variables.
 const EXPORTS: [&str; 3] = ["export", "declare", "typeset"];
@@ -148,26 +146,6 @@ pub(crate) fn does(command: &SimpleCommand, before: &[SimpleCommand], word: &str
     let found = Words::of(command, before).effects(command).truth(word);
     // A variable, or a file that it writes, may make another thing of what it does by itself.
     if is_plain_but(command, true) || !GENTLE.contains(&word) { found } else { found.min(Truth::Unknown) }
-}
-
-/// Whether a command has the words of a pattern; in doubt where one among its words may be such a command, and may run.
-pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
-    let fit = words::fits(command, pattern);
-    let Some(program) = pattern.split_whitespace().next().filter(|program| fit == Fit::No && *program != "*") else {
-        return fit;
-    };
-    let is_meant = |(_, word): &(usize, &Word)| effects::launched(word).is_some_and(|name| text_fits(program, name));
-    let mut places = command.words.iter().enumerate().skip(1).filter(is_meant).take(MAX_INNER).peekable();
-    if places.peek().is_none() || !Words::of(command, &[]).effects(command).1 {
-        return Fit::No;
-    }
-    let inner = |(at, word): (usize, &Word)| {
-        let mut inner = SimpleCommand { unplaced: true, ..effects::begun_at(command, at) };
-        let name = effects::launched(word).unwrap_or_default().to_string();
-        inner.words.first_mut().into_iter().for_each(|first| *first = Word::Known(name.clone()));
-        words::fits(&inner, pattern)
-    };
-    places.map(inner).max().unwrap_or(Fit::No).min(Fit::Doubt)
 }
 
 /// The command of a line that runs none.

@@ -72,7 +72,7 @@ pub const WORDS: [&str; 28] = [
 /// The most words of a command that are looked at for its subcommands; what follows may be any.
 const MAX_OPERANDS: usize = 64;
 /// The most programs among the words of a launcher that are looked at. With more of them it may do anything.
-pub(super) const MAX_INNER: usize = 8;
+const MAX_INNER: usize = 8;
 
 /// The names of each block, and its rows.
 fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -92,20 +92,6 @@ pub(crate) fn mentions(text: &str, effect: &str) -> bool {
     effect == "test"
         || effect == "send"
         || names.any(|name| rows_of(name.trim_end_matches(".exe")).is_some_and(|(_, rows)| may(rows)))
-}
-
-/// The name of the program that a word of a launcher may be.
-pub(super) fn launched(word: &Word) -> Option<&str> {
-    let Word::Known(text) = word else { return None };
-    let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
-    // A package or an image may have a version: `prisma@5`, `kubectl:1.30`, `git@sha256:...`.
-    Some(name.split(['@', ':']).next().filter(|name| !name.is_empty()).unwrap_or(name))
-}
-
-/// The command that begins with one of the words of a launcher.
-pub(super) fn begun_at(command: &SimpleCommand, at: usize) -> SimpleCommand {
-    let words = command.words.iter().skip(at).cloned().collect();
-    SimpleCommand { words, starts: Vec::new(), global_options: 0, ..command.clone() }
 }
 
 /// What is no harm: it is taken for granted only where the program surely does it and nothing else.
@@ -130,9 +116,9 @@ pub(super) struct Seen<'a> {
     pub(super) more_variables: bool,
 }
 
-/// The words of what a command does, each surely or in doubt; and whether a program among its words may run.
+/// The words of what a command does, each surely or in doubt.
 #[derive(Default)]
-pub(super) struct Effects(BTreeMap<&'static str, Truth>, pub(super) bool);
+pub(super) struct Effects(BTreeMap<&'static str, Truth>);
 
 impl Effects {
     pub(super) fn of(seen: &Seen<'_>) -> Self {
@@ -154,7 +140,6 @@ impl Effects {
             effects.0.retain(|word, _| *word == PRINT_SECRET);
             effects.0.insert(READ, Truth::Yes);
         } else if runs.is_some() || (own.is_none() && seen.command.verdict >= Verdict::Execute) {
-            effects.1 = true;
             effects.take_inner(seen, runs.unwrap_or(Truth::Unknown));
             effects.take_scripts(seen);
             if first.is_some() {
@@ -197,7 +182,13 @@ impl Effects {
     /// What the programs do that stand among the words of one that may run them.
     fn take_inner(&mut self, seen: &Seen<'_>, most: Truth) {
         let all = &seen.command.words;
-        let program = |(at, word): (usize, &Word)| rows_of(launched(word)?).map(|(name, rows)| (at, name, rows));
+        let program = |(at, word): (usize, &Word)| {
+            let Word::Known(text) = word else { return None };
+            let name = text.rsplit_once('/').map_or(text.as_str(), |(_, name)| name);
+            // A package or an image may have a version: `prisma@5`, `kubectl:1.30`, `git@sha256:...`.
+            let name = name.split(['@', ':']).next().filter(|name| !name.is_empty()).unwrap_or(name);
+            rows_of(name).map(|(name, rows)| (at, name, rows))
+        };
         let programs: Vec<_> = all.iter().enumerate().skip(1).filter_map(program).take(MAX_INNER + 1).collect();
         if programs.len() > MAX_INNER {
             let rows = blocks().flat_map(|(_, rows)| rows.lines()).filter_map(|row| row.split_once("= "));
@@ -206,7 +197,8 @@ impl Effects {
             return;
         }
         for (at, name, rows) in programs {
-            let command = begun_at(seen.command, at);
+            let words: Vec<Word> = all.iter().skip(at).cloned().collect();
+            let command = SimpleCommand { words, starts: Vec::new(), global_options: 0, ..seen.command.clone() };
             let options = Options::of(&command);
             let inner = Seen { program: Value::Text(name), ..seen.inner(at, &options) };
             let mut found = Self::default();
