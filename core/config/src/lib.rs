@@ -34,6 +34,7 @@ pub use meaning::is_host_agent;
 pub use phasegate_core::policy::Confine;
 pub use plan_steps::plan_steps;
 pub use read::front_matter::names_permissions;
+pub use read::outline;
 pub use read::suggestion::likely_typo;
 pub use rules::{IMPORTED_RULES, RULES_FOLDER, RuleText, rule_schema, rule_texts};
 pub use settings::groups::Groups;

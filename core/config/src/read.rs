@@ -5,6 +5,7 @@ pub(crate) mod text;
 pub(crate) mod scalar;
 pub(crate) mod report;
 pub(crate) mod front_matter;
+pub mod outline;
 pub(crate) mod suggestion;
 pub(crate) mod typo;
 

@@ -4,6 +4,8 @@ pub(crate) mod mode;
 pub(crate) mod scope;
 pub mod access;
 pub mod input;
+pub mod section_test;
+mod questions;
 pub mod matcher;
 pub mod plan;
 pub mod steps;
@@ -22,7 +24,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::calls::analysis::{Access, Invocation};
+use crate::calls::analysis::Invocation;
 use crate::calls::tool::Labels;
 use crate::evidence::artifact::Artifact;
 use crate::evidence::condition::Condition;
@@ -42,7 +44,6 @@ pub use crate::policy::scope::Scope;
 use crate::policy::steps::StepsFile;
 use crate::rules::Rules;
 use crate::values::by_version::{ByVersion, Versioned};
-use crate::values::glob::Glob;
 
 /// All skills that apply, named by the hash of their content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,31 +100,6 @@ impl Policy {
         let skills = self.skills.iter().filter_map(|skill| skill.mode);
         let rules = self.rules.as_ref().and_then(|rules| rules.mode());
         skills.chain(self.budgets.iter().map(|budget| budget.mode)).chain(access).chain(rules).chain(self.mode)
-    }
-
-    /// Whether a condition asks for what a call wrote.
-    #[must_use]
-    pub fn asks_what_was_written(&self) -> bool {
-        self.skills.iter().chain(&self.earlier).any(Skill::asks_what_was_written)
-    }
-
-    /// The files of which a line asks whether a call reads them.
-    #[must_use]
-    pub fn asked_to_be_read(&self) -> Vec<&Glob> {
-        let mut found = Vec::new();
-        for skill in self.skills.iter().chain(&self.earlier) {
-            skill.each_matcher(&mut |line| {
-                let reads = line.paths.iter().filter(|test| test.access == Access::Read);
-                found.extend(reads.map(|test| &test.pattern));
-            });
-        }
-        found
-    }
-
-    /// Whether a line asks what code a call adds to a file.
-    #[must_use]
-    pub fn asks_for_code(&self) -> bool {
-        self.skills.iter().chain(&self.earlier).any(Skill::asks_for_code)
     }
 
     /// The skill exactly as a run began with it. The skills that others run are part of these.
@@ -235,7 +211,7 @@ impl Skill {
         conditions.any(Condition::asks_what_was_written) || self.children.iter().any(Self::asks_what_was_written)
     }
 
-    /// Calls `visit` with every matcher of it, those in exceptions too.
+    /// Calls `visit` with every matcher of it and of the skills that it runs, those in exceptions too.
     pub(crate) fn each_matcher<'a>(&'a self, visit: &mut dyn FnMut(&'a Matcher)) {
         let lists =
             self.tools.iter().map(|note| &note.matcher).chain(&self.global_forbidden).chain(self.begins_before());
@@ -249,17 +225,12 @@ impl Skill {
                 condition.each_call(&mut |test| test.matcher.each(visit));
             });
         }
+        self.children.iter().for_each(|child| child.each_matcher(visit));
     }
 
     /// The calls before which a run of it begins.
     pub(crate) fn begins_before(&self) -> impl Iterator<Item = &Matcher> {
         self.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None })
-    }
-
-    fn asks_for_code(&self) -> bool {
-        let of_phases = self.phases.iter().flat_map(|phase| phase.allowed.iter().chain(&phase.forbidden));
-        self.begins_before().chain(&self.global_forbidden).chain(of_phases).any(Matcher::asks_for_code)
-            || self.children.iter().any(Self::asks_for_code)
     }
 
     /// The values of an instance.

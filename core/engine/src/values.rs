@@ -2,7 +2,6 @@
 
 pub mod canonical;
 pub mod one_line;
-pub mod prose;
 pub mod glob;
 pub mod shared_list;
 pub mod by_version;

@@ -14,10 +14,10 @@ use std::io::ErrorKind::NotFound;
 use std::path::Path;
 use std::time::SystemTime;
 
-use phasegate_core::calls::analysis::{Access, UNKNOWN, Verdict};
+use phasegate_config::outline::words_below;
+use phasegate_core::calls::analysis::{Access, Invocation, UNKNOWN, Verdict};
 use phasegate_core::calls::tool::{BASH, EXECUTE, READ, SHELL, only_reads};
-use phasegate_core::values::glob::Glob;
-use phasegate_core::{Event, EventKind, is_secret_path};
+use phasegate_core::{Event, EventKind, Policy, is_secret_path};
 use phasegate_shell::Readers;
 use serde_json::Value;
 
@@ -70,10 +70,28 @@ impl Listing for OnDisk<'_> {
 }
 
 /// Notes which files a call reads with their folder, of those that some of the patterns select.
-pub(crate) fn name_read(event: &mut Event, root: &Path, patterns: &[&Glob]) {
-    let place = event.cwd.as_deref().map(|cwd| root.join(cwd)).and_then(|cwd| resolve(root, &cwd));
-    let place = place.and_then(|place| shown(root, Some(place))).unwrap_or_else(|| ".".to_owned());
-    read_folders::note(event, patterns, &place, &OnDisk { root });
+pub(crate) fn name_read(event: &mut Event, root: &Path, policy: &Policy) {
+    let cwd = event.cwd.clone();
+    let place = || {
+        let place = cwd.as_deref().map(|cwd| root.join(cwd)).and_then(|cwd| resolve(root, &cwd));
+        place.and_then(|place| shown(root, Some(place))).unwrap_or_else(|| ".".to_owned())
+    };
+    read_folders::note(event, policy, &place, &OnDisk { root });
+}
+
+/// Counts the words below those headings of a call's arguments that the policy asks about, where a subagent is started.
+pub(crate) fn count_words(event: &mut Event, policy: &Policy) {
+    let EventKind::ToolCall { input, analysis, .. } = &mut event.kind else { return };
+    if !matches!(analysis.invokes, Some(Invocation::Agent(_))) {
+        return;
+    }
+    for (path, headings) in policy.asked_sections() {
+        let value = path.split('.').try_fold(&*input, |value, key| value.get(key));
+        let Some(text) = value.and_then(Value::as_str) else { continue };
+        let found = words_below(text, &headings.into_iter().collect::<Vec<_>>());
+        let found = found.into_iter().map(|(heading, words)| (heading.to_owned(), words));
+        analysis.sections.insert(path.to_owned(), found.collect());
+    }
 }
 
 /// Notes what stands in the file that a file tool writes, once it is done: if that is asked for, as a condition holds files

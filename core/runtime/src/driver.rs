@@ -331,7 +331,8 @@ impl<'a> Driver<'a> {
         }
         let root = &self.project.root;
         analysis::name_paths(&mut event, root, self.runtime.locations.home.to_str().unwrap_or_default());
-        analysis::name_read(&mut event, root, &self.loaded.own.policy.asked_to_be_read());
+        analysis::name_read(&mut event, root, &self.loaded.own.policy);
+        analysis::count_words(&mut event, &self.loaded.own.policy);
         analysis::tell_content(&mut event, root, &|| {
             let policy = &self.loaded.own.policy;
             policy.asks_what_was_written() || policy.asks_for_code()

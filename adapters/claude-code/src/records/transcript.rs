@@ -74,8 +74,9 @@ pub(crate) fn words(line: &str) -> Option<Said> {
     let line: Value = serde_json::from_str(line).ok()?;
     let is = |name: &str| line.get(name).and_then(Value::as_bool) == Some(true);
     let model = line.pointer("/message/model").and_then(Value::as_str);
-    if text(&line, "type") != Some("assistant") || is("isSidechain") || is("isApiErrorMessage") || model == Some(CLIENT)
-    {
+    // What another agent says, and what the client itself puts there, is not the main agent's.
+    let others = ["isSidechain", "isApiErrorMessage", "isMeta"].into_iter().any(is) || line.get("agentId").is_some();
+    if text(&line, "type") != Some("assistant") || others || model == Some(CLIENT) {
         return None;
     }
     let said = said(line.pointer("/message/content")?);
@@ -185,6 +186,8 @@ mod tests {
         for (fields, model) in [
             (r#""type":"assistant","isSidechain":true"#, "m"),
             (r#""type":"assistant","isApiErrorMessage":true"#, "m"),
+            (r#""type":"assistant","isMeta":true"#, "m"),
+            (r#""type":"assistant","agentId":"a1""#, "m"),
             (r#""type":"assistant""#, "<synthetic>"),
             (r#""type":"user""#, "m"),
             (r#""type":"api-request-blob""#, "m"),

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use phasegate_core::calls::analysis::{Access, Invocation};
 use phasegate_core::calls::tool::BASH;
 use phasegate_core::policy::matcher::{AgentTest, ArgIs, ArgTest, DOES, Matcher, PathTest, ServerPattern};
+use phasegate_core::policy::section_test::SectionTest;
 use phasegate_core::values::glob::text_fits;
-use phasegate_core::values::prose::SectionTest;
 use phasegate_core::{Code, EFFECTS, effect_in_words};
 use serde_json::Value;
 

@@ -89,6 +89,11 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub gone: Vec<String>,
+    /// The words below headings of arguments that are Markdown, by the path to the argument and the heading: those that the
+    /// policy asks about. Never given by a platform.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub sections: BTreeMap<String, BTreeMap<String, u64>>,
     /// Whether the client's shell would run the line so that nothing of it stays. Never given by a platform.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -103,6 +108,11 @@ pub struct CallAnalysis {
 }
 
 impl CallAnalysis {
+    /// The words below a heading of an argument; `None`: they were not counted.
+    pub(crate) fn words_below(&self, argument: &str, heading: &str) -> Option<u64> {
+        self.sections.get(argument)?.get(heading).copied()
+    }
+
     /// Whether nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -115,6 +125,7 @@ impl CallAnalysis {
             && self.redacted.is_none()
             && self.invokes.is_none()
             && self.starts_as.is_none()
+            && self.sections.is_empty()
             && self.in_project.is_empty()
             && !self.unproven
             && !self.of_strict_others

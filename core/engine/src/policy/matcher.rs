@@ -17,11 +17,11 @@ use crate::calls::builtin_tools::is_builtin;
 use crate::calls::tool::{
     AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads, same_server, without_server,
 };
+use crate::policy::section_test::SectionTest;
 use crate::shell::words;
 pub use crate::shell::words::DOES;
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::{Glob, text_fits};
-use crate::values::prose::SectionTest;
 
 /// Selects calls by tool, server, label, arguments, reading and subject (rules 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -189,11 +189,6 @@ impl Matcher {
     /// Whether it names the file as one that is written.
     pub(crate) fn names_written(&self, path: &str) -> bool {
         self.paths.iter().any(|test| test.access == Access::Write && test.pattern.fits(path))
-    }
-
-    /// Whether it asks what code a call adds.
-    pub(crate) fn asks_for_code(&self) -> bool {
-        self.paths.iter().any(|test| test.adds) || self.except.iter().any(Self::asks_for_code)
     }
 
     pub(crate) fn fit(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> Fit {
@@ -440,7 +435,10 @@ impl ArgTest {
             (ArgIs::Begins(start), Some(Value::String(text))) => fit(text.starts_with(start.as_str())),
             (ArgIs::Contains(part), Some(Value::String(text))) => fit(text.contains(part.as_str())),
             (ArgIs::Contains(part), Some(Value::Array(items))) => fit(items.iter().any(|item| item == part.as_str())),
-            (ArgIs::Section(section), Some(Value::String(text))) => fit(section.holds(text)),
+            (ArgIs::Section(section), Some(Value::String(_))) => {
+                let words = call.analysis.words_below(&self.path, &section.heading);
+                words.map_or(Fit::Doubt, |words| fit(words >= section.min_words))
+            }
             (ArgIs::Begins(_) | ArgIs::Contains(_) | ArgIs::Section(_), Some(_)) => Fit::Doubt,
         }
     }
@@ -551,7 +549,8 @@ impl ArgIs {
             (Self::OneOf(all), Some(found)) => all.contains(found),
             (Self::Begins(start), Some(found)) => found.as_str().is_some_and(|text| text.starts_with(start.as_str())),
             (Self::Contains(part), Some(Value::Array(items))) => items.iter().any(|item| item == part.as_str()),
-            (Self::Section(section), Some(found)) => found.as_str().is_some_and(|text| section.holds(text)),
+            // Of a call, the words are counted before it is decided.
+            (Self::Section(_), Some(_)) => false,
             (Self::Contains(part), Some(found)) => found.as_str().is_some_and(|text| text.contains(part.as_str())),
         }
     }

@@ -76,6 +76,8 @@ impl Task {
     }
 }
 
+/// How deep a state may nest: a record that holds it is still read back.
+const DEPTH: usize = 64;
 /// The states of a task that is not to be done again.
 const FINISHED: [&str; 2] = ["implemented", "completed"];
 /// The state of a review that found nothing to mend.
@@ -125,7 +127,20 @@ fn read(imported: Imported<'_>) -> Result<TaskGraph, DenialKind> {
     if format != TASK_GRAPH {
         return Err(invalid(format!("`{format}` is no known format; there is `{TASK_GRAPH}`")));
     }
+    if is_deeper(value, DEPTH) {
+        return Err(invalid(format!("it nests deeper than {DEPTH} levels")));
+    }
     TaskGraph::deserialize(value).map_err(|error| invalid(error.to_string()))
+}
+
+/// Whether a value nests deeper than so many levels.
+fn is_deeper(value: &Value, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else { return true };
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_deeper(item, below)),
+        Value::Object(fields) => fields.values().any(|field| is_deeper(field, below)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Begins a run of a skill in the phase that the state names.

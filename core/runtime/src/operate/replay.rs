@@ -22,7 +22,7 @@ use phasegate_core::{COMMANDS, Decision, Event, Policy, Record, State};
 use serde_json::{Value, json};
 
 use self::files::Files;
-use crate::analysis::{Shell, name_paths, read_line};
+use crate::analysis::{Shell, count_words, name_paths, read_line};
 use crate::driver::decide::{Decided, decide, not_kept};
 use crate::operate::audit::line::Place;
 use crate::operate::audit::log::{append, lines};
@@ -204,8 +204,9 @@ impl Replay {
         }
         self.files.read_paths(&mut event, of_line);
         name_paths(&mut event, self.files.root(), "");
-        self.files.name_read(&mut event, &self.policy.asked_to_be_read());
+        self.files.name_read(&mut event, &self.policy);
         invoked::read(&mut event);
+        count_words(&mut event, &self.policy);
         (event, as_tool)
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use phasegate_core::calls::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, Word};
 use phasegate_core::calls::tool::BASH;
 use phasegate_core::values::glob::Glob;
-use phasegate_core::{Event, EventKind};
+use phasegate_core::{Event, EventKind, Policy};
 use serde_json::Value;
 
 use super::descendants::program_of;
@@ -73,10 +73,10 @@ pub(crate) trait Listing {
     fn is_ignored(&self, path: &str) -> bool;
 }
 
-/// Adds to the paths of a call the files that some of these patterns select, and that it reads with their folder.
-pub(crate) fn note(event: &mut Event, patterns: &[&Glob], place: &str, listing: &dyn Listing) {
+/// Adds to the paths of a call the files that it reads with their folder, and that a line of the policy asks about.
+pub(crate) fn note(event: &mut Event, policy: &Policy, place: &dyn Fn() -> String, listing: &dyn Listing) {
     let EventKind::ToolCall { tool, server: None, input, analysis, .. } = &mut event.kind else { return };
-    if patterns.is_empty() || analysis.open {
+    if analysis.open {
         return;
     }
     let read = |command: Option<u32>| {
@@ -92,7 +92,7 @@ pub(crate) fn note(event: &mut Event, patterns: &[&Glob], place: &str, listing: 
         let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
         let only = text("glob").or_else(|| text("type").map(|_| String::new())).into_iter().collect();
         let given = read(None);
-        let folders = if given.is_empty() { vec![place.to_owned()] } else { given };
+        let folders = if given.is_empty() { vec![place()] } else { given };
         readings.extend(folders.into_iter().map(|folder| Reading {
             folder,
             command: None,
@@ -101,8 +101,9 @@ pub(crate) fn note(event: &mut Event, patterns: &[&Glob], place: &str, listing: 
             not: Vec::new(),
         }));
     }
+    let patterns = if readings.is_empty() { Vec::new() } else { policy.asked_to_be_read() };
     let mut found = Vec::new();
-    for reading in readings {
+    for reading in readings.into_iter().filter(|_| !patterns.is_empty()) {
         let files = listing.below(&reading.folder).into_iter();
         let asked = files.filter(|file| patterns.iter().any(|pattern| pattern.fits(file)) && reading.takes(file));
         let read = asked.filter(|file| reading.leaves == Leaves::Nothing || !listing.is_ignored(file));
@@ -117,7 +118,7 @@ pub(crate) fn note(event: &mut Event, patterns: &[&Glob], place: &str, listing: 
 }
 
 /// The folders that a command reads.
-fn of_command(command: &SimpleCommand, number: u32, given: Vec<String>, place: &str) -> Vec<Reading> {
+fn of_command(command: &SimpleCommand, number: u32, given: Vec<String>, place: &dyn Fn() -> String) -> Vec<Reading> {
     let name = program_of(command);
     let Some((_, letters, leaves)) = READERS.iter().find(|(reader, ..)| *reader == name) else { return Vec::new() };
     let words: Vec<&str> = command.words.iter().skip(1).filter_map(known).collect();
@@ -147,7 +148,7 @@ fn of_command(command: &SimpleCommand, number: u32, given: Vec<String>, place: &
     // A word that is made when the line runs may be the folder.
     let told = command.words.iter().all(|word| known(word).is_some());
     let here = told && given.is_empty() && SEARCHERS.contains(&name.as_str());
-    let folders = if here { vec![place.to_owned()] } else { given };
+    let folders = if here { vec![place()] } else { given };
     let leaves = match leaves {
         Leaves::Hidden if has(&["-uu", "-uuu"]) => Leaves::Nothing,
         Leaves::Hidden if has(&["-.", "--hidden"]) && has(&["-u", "--no-ignore"]) => Leaves::Nothing,

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use phasegate_config::front_matter;
+use phasegate_config::outline::{Heading, Outline, spaced};
 use phasegate_core::evidence::format::{Markdown, TextTest, values};
 use phasegate_core::policy::matcher::ArgTest;
-use phasegate_core::values::prose::words;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::HeadingLevel;
 use serde_json::Value;
 
 /// The most faults that are told of a file.
@@ -33,9 +33,11 @@ pub(super) fn fault(rules: &Markdown, bytes: &[u8]) -> Option<String> {
         faults.extend(fault_of_title(title, &outline, &lines));
     }
     let least = rules.min_words.unwrap_or(1);
-    faults.extend(rules.sections.iter().filter_map(|section| fault_of_section(section, least, &outline, &lines)));
+    let sections = outline.sections(|heading| rules.sections.iter().any(|section| section.fits(heading)));
+    let found = Sections { outline: &outline, all: &sections, least };
+    faults.extend(rules.sections.iter().filter_map(|section| fault_of_section(section, &found, &lines)));
     if let (true, Some(least)) = (rules.sections.is_empty(), rules.min_words) {
-        let words = outline.words(0..outline.parts.len());
+        let words = outline.words();
         faults.extend((words < least).then(|| format!("it has {words} of {least} words")));
     }
     faults.extend(rules.lines.iter().filter_map(|line| fault_of_line(line, body, &outline)));
@@ -75,15 +77,23 @@ fn fault_of_title(title: &TextTest, outline: &Outline, lines: &Lines<'_>) -> Opt
         .then(|| format!("the first heading, `{}` (line {line}), is not the title {}", cut(&first.text), shown(title)))
 }
 
-fn fault_of_section(section: &TextTest, least: u64, outline: &Outline, lines: &Lines<'_>) -> Option<String> {
-    let found = outline.sections().filter(|(heading, _)| section.fits(&heading.text));
+/// The sections of a document, and how many words each has to have.
+struct Sections<'o> {
+    outline: &'o Outline,
+    all: &'o [(&'o Heading, u64)],
+    least: u64,
+}
+
+fn fault_of_section(section: &TextTest, sections: &Sections<'_>, lines: &Lines<'_>) -> Option<String> {
+    let Sections { outline, all, least } = *sections;
+    let found = all.iter().filter(|(heading, _)| section.fits(&heading.text));
     let Some((heading, words)) = found.max_by_key(|(_, words)| *words) else {
         return Some(format!("the section {} is missing", shown(section)));
     };
     let (name, line) = (cut(&heading.text), lines.of(heading.start));
     let fault = match words {
         0 => format!("the section `{name}` is empty (line {line})"),
-        words if words < least => format!("the section `{name}` has {words} of {least} words (line {line})"),
+        words if *words < least => format!("the section `{name}` has {words} of {least} words (line {line})"),
         _ => return None,
     };
     // What was meant as a rule made a heading of the text, and ended the section.
@@ -137,106 +147,6 @@ fn last_line(body: &str) -> Option<Range<usize>> {
     (start < end).then_some(start..end)
 }
 
-/// A part of a document: what stands below a heading, up to the next one. The first may have no heading.
-#[derive(Default)]
-struct Part {
-    heading: Option<Heading>,
-    text: String,
-}
-
-struct Heading {
-    level: HeadingLevel,
-    text: String,
-    start: usize,
-    /// Whether a line of `-` or `=` below the text makes it a heading.
-    underlined: bool,
-}
-
-/// The parts of a document.
-struct Outline {
-    parts: Vec<Part>,
-    /// Where code and HTML stand.
-    raw: Vec<Range<usize>>,
-}
-
-impl Outline {
-    /// Reads a document. What stands from `end` on is text of no part.
-    fn of(body: &str, end: usize) -> Self {
-        let mut found = Self { parts: vec![Part::default()], raw: Vec::new() };
-        let (mut depth, mut heading) = (0_usize, None::<Heading>);
-        for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
-            match event {
-                Event::Start(tag) => {
-                    match tag {
-                        Tag::Heading { level, .. } if depth == 0 => {
-                            let marked = body.get(range.start..).is_some_and(|text| text.trim_start().starts_with('#'));
-                            let (text, start) = (String::new(), range.start);
-                            heading = Some(Heading { level, text, start, underlined: !marked });
-                        }
-                        Tag::CodeBlock(_) | Tag::HtmlBlock => found.raw.push(range),
-                        _ => {}
-                    }
-                    depth += 1;
-                }
-                Event::End(tag) => {
-                    depth = depth.saturating_sub(1);
-                    match heading.take() {
-                        Some(whole) if matches!(tag, TagEnd::Heading(_)) => {
-                            let text = spaced(&whole.text);
-                            found.parts.push(Part { heading: Some(Heading { text, ..whole }), text: String::new() });
-                        }
-                        Some(open) => heading = Some(open),
-                        None if !is_inline(tag) => found.write("\n"),
-                        None => {}
-                    }
-                }
-                Event::Text(text) | Event::Code(text) => match &mut heading {
-                    Some(heading) => heading.text.push_str(&text),
-                    None if range.start < end => found.write(&text),
-                    None => {}
-                },
-                Event::SoftBreak | Event::HardBreak => match &mut heading {
-                    Some(heading) => heading.text.push(' '),
-                    None => found.write(" "),
-                },
-                _ => {}
-            }
-        }
-        found
-    }
-
-    fn write(&mut self, text: &str) {
-        if let Some(part) = self.parts.last_mut() {
-            part.text.push_str(text);
-        }
-    }
-
-    fn headings(&self) -> impl Iterator<Item = &Heading> {
-        self.parts.iter().filter_map(|part| part.heading.as_ref())
-    }
-
-    /// The headings, each with the number of words up to the next heading that is not below it.
-    fn sections(&self) -> impl Iterator<Item = (&Heading, u64)> {
-        self.parts.iter().enumerate().filter_map(|(at, part)| {
-            let heading = part.heading.as_ref()?;
-            let ends = |part: &Part| part.heading.as_ref().is_some_and(|other| other.level <= heading.level);
-            let rest = self.parts.get(at + 1..).unwrap_or_default();
-            let length = rest.iter().position(ends).unwrap_or(rest.len());
-            Some((heading, self.words(at..at + 1 + length)))
-        })
-    }
-
-    /// The words of some parts, without their headings.
-    fn words(&self, parts: Range<usize>) -> u64 {
-        words(self.parts.get(parts).unwrap_or_default().iter().map(|part| part.text.as_str()))
-    }
-}
-
-/// Whether what ends stands in a line: what comes after it may be the same word.
-fn is_inline(tag: TagEnd) -> bool {
-    matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
-}
-
 /// The Markdown of a file, which so many lines precede.
 struct Lines<'t> {
     body: &'t str,
@@ -248,11 +158,6 @@ impl Lines<'_> {
     fn of(&self, at: usize) -> usize {
         self.before + 1 + self.body.get(..at).unwrap_or_default().matches('\n').count()
     }
-}
-
-/// A text with single spaces.
-fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn shown(test: &TextTest) -> String {

@@ -7,6 +7,7 @@ use phasegate_core::calls::analysis::{Access, PathUse, UNKNOWN};
 use phasegate_core::events::event::EventKind;
 use phasegate_core::values::glob::{Glob, path_fits};
 use phasegate_core::{Event, FactKey, FactValue, Facts, Policy, is_secret_path};
+use phasegate_store::digest::sha256_hex;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -17,7 +18,6 @@ use crate::facts;
 use crate::facts::elements::Arguments;
 use crate::facts::steps;
 use crate::facts::{format, named_files, pointer};
-use phasegate_store::digest::sha256_hex;
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
 #[derive(Debug, Default)]
@@ -236,9 +236,9 @@ impl Files {
     }
 
     /// Notes which files a call reads with their folder, of those that some of the patterns select.
-    pub(super) fn name_read(&self, event: &mut Event, patterns: &[&Glob]) {
-        let place = self.normal(".", event.cwd.as_deref());
-        reads_of_folders::note(event, patterns, &place, self);
+    pub(super) fn name_read(&self, event: &mut Event, policy: &Policy) {
+        let cwd = event.cwd.clone();
+        reads_of_folders::note(event, policy, &|| self.normal(".", cwd.as_deref()), self);
     }
 
     /// Whether a file with secrets would stand there, and nothing is there as far as is known.
