@@ -3,6 +3,7 @@
 mod path;
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -189,12 +190,14 @@ impl<'t> Walk<'t> {
             self.unread(problem.span);
         }
         let mut order: Vec<usize> = (0..self.parts.len()).collect();
-        order.sort_by_key(|at| self.parts.get(*at).map(|part| part.command.span));
+        // A command that runs another one stands before it.
+        let place = |part: &Part| (part.command.span.0, Reverse(part.command.span.1));
+        order.sort_by_key(|at| self.parts.get(*at).map(place));
         for touch in &mut self.touches {
-            let place = touch.part.and_then(|part| order.iter().position(|at| u32::try_from(*at) == Ok(part)));
-            touch.part = place.and_then(|place| u32::try_from(place).ok());
+            let at = touch.part.and_then(|part| order.iter().position(|at| u32::try_from(*at) == Ok(part)));
+            touch.part = at.and_then(|at| u32::try_from(at).ok());
         }
-        self.parts.sort_by_key(|part| part.command.span);
+        self.parts.sort_by_key(place);
         if self.unproven {
             self.parts.iter_mut().for_each(|part| part.command.status = Status::Lost);
         }

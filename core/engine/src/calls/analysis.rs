@@ -89,6 +89,10 @@ pub struct CallAnalysis {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub gone: Vec<String>,
+    /// Whether the line says that something of it goes on after it: `&`, `nohup`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub leaves_running: bool,
     /// The words below headings of arguments that are Markdown, by the path to the argument and the heading: those that the
     /// policy asks about. Never given by a platform.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -78,6 +78,10 @@ impl Facts for EarlierCalls<'_> {
                 Value::Bool(false)
             }
             (_, None) => Value::Unknown,
+            // What stands before in such a line may go on, too.
+            (AskedOfCalls::Running(_), Some(0)) => {
+                Value::Bool(self.call.analysis.leaves_running && before.iter().any(|part| is_meant(&part)))
+            }
             (AskedOfCalls::Passed { .. } | AskedOfCalls::Running(_), Some(known)) => Value::Bool(known > 0),
             (AskedOfCalls::Count(_), Some(known)) => {
                 let here = u64::try_from(before.iter().filter(is_meant).count()).unwrap_or(u64::MAX);
@@ -120,10 +124,10 @@ pub(crate) fn decided(
         facts(policy).into_values().for_each(|fact| seen.over(fact, draft.state(), name, CallOutcome::Unknown));
     }
     if let Some(open) = open {
-        let parts = parts(policy, call, event, caller);
+        let (parts, leaves_running) = (parts(policy, call, event, caller), call.analysis.leaves_running);
         seen.changes = parts.iter().map(|part| u64::from(part.changes)).sum();
         for fact in facts(policy).into_values() {
-            seen.count(fact, draft.state(), event, &parts, open.asked);
+            seen.count(fact, draft.state(), event, &Counted { parts: &parts, asked: open.asked, leaves_running });
         }
         (open.began, open.changes) = (began(draft.state()), seen.changes > 0);
         open.tests = parts.into_iter().filter(|part| part.tests.is_some()).take(MAX_TESTS).collect();
@@ -184,6 +188,16 @@ fn tests_of(part: &FactPart, outcome: CallOutcome, event: &Event) -> Option<Test
     all.find(ended).filter(|result| *result != TestsResult::Passed || through.is_some() || is_ok)
 }
 
+/// A call that is let through.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    parts: &'a [FactPart],
+    /// Whether a person is asked about it, and may refuse it.
+    asked: bool,
+    /// Whether something of it goes on after its end.
+    leaves_running: bool,
+}
+
 /// What events add to what the session and the project keep.
 #[derive(Default)]
 struct Seen {
@@ -216,8 +230,9 @@ impl Seen {
         }
     }
 
-    /// Counts the parts of a call that is let through. `asked`: a person is asked about it, and may refuse it.
-    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, parts: &[FactPart], asked: bool) {
+    /// Counts the parts of a call that is let through.
+    fn count(&mut self, fact: &RuleFact, state: &State, event: &Event, counted: &Counted<'_>) {
+        let Counted { parts, asked, leaves_running } = *counted;
         let kept = half(state, fact.scope);
         if fact.ends_by_change() && self.changes > 0 && kept.facts.contains_key(&fact.key) {
             return self.add(fact, Some(Dropped::All), None);
@@ -225,7 +240,8 @@ impl Seen {
         let parts = parts.iter().filter(|part| part.meant.contains(&fact.key)).count();
         let (time, parts) = (time(event, kept), u32::try_from(parts).unwrap_or(u32::MAX));
         if parts > 0 {
-            let by_end = asked || matches!(fact.asks, AskedOfCalls::Running(_));
+            // Of what a line leaves running, nobody tells the end.
+            let by_end = if matches!(fact.asks, AskedOfCalls::Running(_)) { !leaves_running } else { asked };
             let call = by_end.then(|| name(state, state.session.events));
             let old = fact.within.map(|within| Dropped::Before(time.saturating_sub(within)));
             self.add(fact, old, Some(CountedCall { time, parts, call }));

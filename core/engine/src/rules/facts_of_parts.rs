@@ -96,6 +96,25 @@ fn note_meant(
             }
         }
     }
+    if is_read {
+        leave_to_inner(&origins, call, parts);
+    }
+}
+
+/// Takes a fact from a command that runs another one which is meant by it: `sudo git push` is one push.
+fn leave_to_inner(origins: &[Origin<'_>], call: &Call, parts: &mut [FactPart]) {
+    let own = origins.iter().map(|origin| origin.command.filter(|(at, _)| *at < call.analysis.commands.len()));
+    let spans: Vec<_> = own.map(|own| own.map(|(_, command)| command.span)).collect();
+    for number in 0..parts.len().min(MAX_PARTS) {
+        let Some((part, inner)) = parts.get_mut(number..).and_then(<[FactPart]>::split_first_mut) else { continue };
+        let Some((start, end)) = spans.get(number).copied().flatten() else { continue };
+        let is_inner = |span: &(u32, u32)| start <= span.0 && span.1 <= end && *span != (start, end);
+        let runs = |key: &String| {
+            let mut later = inner.iter().zip(spans.iter().skip(number.saturating_add(1)));
+            later.any(|(inner, span)| span.as_ref().is_some_and(is_inner) && inner.meant.contains(key))
+        };
+        part.meant.retain(|key| !runs(key));
+    }
 }
 
 /// The last of the parts that stand for the same command, or for the same path of it, as this one.

@@ -118,6 +118,7 @@ pub(crate) fn read_line(
         analysis.in_part = in_part::searched(pattern);
     }
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
+    analysis.leaves_running = leaves_running(line);
     let mut trust = shell.trust.clone().in_folder(&base.to_string_lossy());
     if line.contains(SHOWS_BRANCH) {
         trust.branch = current(&base).filter(|name| is_plain(name));
@@ -239,4 +240,22 @@ fn labels_of(judged: &Judgement) -> Labels {
     let mut labels = shell_labels(judged.verdict);
     labels.extend(judged.network.then(|| NETWORK.to_string()));
     labels
+}
+
+/// Words of programs that leave another one running.
+const LEAVES_RUNNING: [&str; 10] =
+    ["nohup", "setsid", "disown", "daemonize", "at", "batch", "systemd-run", "start-stop-daemon", "tmux", "screen"];
+
+/// Whether a line says that something of it goes on after it.
+fn leaves_running(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let sign = |at: usize| bytes.get(at).copied().unwrap_or(b' ');
+    let single = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'&').any(|(at, _)| {
+        let before = at.checked_sub(1).map_or(b' ', sign);
+        !matches!(before, b'&' | b'>' | b'<') && !matches!(sign(at.saturating_add(1)), b'&' | b'>')
+    });
+    single
+        || line
+            .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-')
+            .any(|word| LEAVES_RUNNING.contains(&word))
 }

@@ -12,7 +12,6 @@ use phasegate_core::calls::tool::only_reads;
 use phasegate_core::events::file_effects::{asks_whether_changed, change_of, still_forbids, watched_paths, with_begun};
 use phasegate_core::policy::Mode;
 use phasegate_core::{Effect, Event, EventKind, Outcome, State};
-use serde_json::Value;
 
 use super::suspects::{Blame, Suspects};
 use super::{Driver, undoing};
@@ -372,7 +371,7 @@ impl Driver<'_> {
     }
 
     fn with_call(&self, event: &Event, outcome: &Outcome, watching: Option<Watching>) -> Option<Watching> {
-        let EventKind::ToolCall { id, input, background, .. } = &event.kind else { return watching };
+        let EventKind::ToolCall { id, background, analysis, .. } = &event.kind else { return watching };
         let passes = outcome.decision.as_ref().is_none_or(|decision| decision.effect < Effect::Deny);
         if !self.looks_at_effects() || !passes || event.labels().is_none_or(|labels| only_reads(&labels)) {
             return watching;
@@ -394,8 +393,7 @@ impl Driver<'_> {
                 Watching { manifest, copies }
             }
         };
-        let line = input.get("command").and_then(Value::as_str).unwrap_or_default();
-        if *background || goes_on(line) {
+        if *background || analysis.leaves_running {
             let since = event.time.unwrap_or_default();
             watching.manifest.background = Some(Background { since, id: id.clone() });
             watching.manifest.dirty = true;
@@ -453,22 +451,4 @@ fn accused(change: &ForbiddenChange) -> String {
         Some(by) => format!("{call} changed `{path}`, which the \"{}\" phase of {} forbids", by.phase, by.skill),
         None => format!("{call} changed `{path}`, which the guard depends on"),
     }
-}
-
-/// Words of programs that leave another one running.
-const LEAVES_RUNNING: [&str; 8] =
-    ["nohup", "setsid", "disown", "daemonize", "at", "batch", "systemd-run", "start-stop-daemon"];
-
-/// Whether a line says that something goes on after it.
-fn goes_on(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let sign = |at: usize| bytes.get(at).copied().unwrap_or(b' ');
-    let single = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'&').any(|(at, _)| {
-        let before = at.checked_sub(1).map_or(b' ', sign);
-        !matches!(before, b'&' | b'>' | b'<') && !matches!(sign(at.saturating_add(1)), b'&' | b'>')
-    });
-    single
-        || line
-            .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-')
-            .any(|word| LEAVES_RUNNING.contains(&word))
 }
