@@ -258,7 +258,7 @@ fn of_command(answer: Answer) -> Answered {
 fn of_stop(stopped: Stopped, can_hold: bool) -> Answered {
     match stopped {
         Stopped::Held(denial) => Answered { decision: Some(denial.decision()), result: None },
-        Stopped::Unfinished(missing) if can_hold => told(missing, "is left unfinished"),
+        Stopped::Unfinished(missing) if can_hold => told(missing, "is not finished"),
         Stopped::Waits(missing) if can_hold => told(missing, "waits for you"),
         Stopped::Unfinished(_) | Stopped::Waits(_) | Stopped::Passes => Answered::default(),
     }

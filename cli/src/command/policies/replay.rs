@@ -94,7 +94,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
             wrong(error.to_string()).with_help("`phasegate schema event` prints the form of a line")
         })?;
         if human {
-            context.out.line(readable(&output));
+            context.out.line(readable(&output, &serde_json::from_str(line).unwrap_or_default()));
         } else {
             context.out.line(Sorted(&output));
         }
@@ -164,7 +164,20 @@ pub(crate) fn configured(
     }
 }
 
-fn readable(output: &Value) -> String {
+/// The most characters of what is told of a call.
+const MAX_CALL_CHARS: usize = 60;
+
+/// The call that a line of a transcript makes: its tool, and what it is about.
+fn call(line: &Value) -> Option<String> {
+    let (tool, input) = (line.get("tool")?.as_str()?, line.get("input")?);
+    let about = ["command", "file_path", "path", "pattern", "prompt"].iter().find_map(|key| input.get(key));
+    let about = about.and_then(Value::as_str).unwrap_or_default().lines().next().unwrap_or_default();
+    let short: String = about.chars().take(MAX_CALL_CHARS).collect();
+    let more = if short.len() < about.len() { "\u{2026}" } else { "" };
+    Some(format!("  {tool} {short}{more}").trim_end().to_string())
+}
+
+fn readable(output: &Value, line: &Value) -> String {
     let text = |key: &str| output.get(key).and_then(Value::as_str).unwrap_or_default();
     let decision = match text("decision") {
         "" => "     ".to_string(),
@@ -180,7 +193,7 @@ fn readable(output: &Value) -> String {
     let each: Vec<String> =
         branches.map(|(name, phase)| format!("{name} {}", phase.as_str().unwrap_or_default())).collect();
     let branches = if each.is_empty() { String::new() } else { format!("  [{}]", each.join(", ")) };
-    let mut line = format!("{number:>4} {decision} {:<14} {}{branches}", text("event"), place.cyan());
+    let mut line = format!("{number:>4} {decision} {:<14} {}{branches}{}", text("event"), place.cyan(), call(line).unwrap_or_default());
     for (key, label) in [("code", ""), ("reason", ""), ("recovery", "recovery: ")] {
         if !text(key).is_empty() {
             line.push_str(&format!("\n             {label}{}", text(key)));

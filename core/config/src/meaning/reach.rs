@@ -160,7 +160,10 @@ impl<'s> Lists<'s> {
             unknown && other && line.args.is_empty() && line.agent.is_none() && line.except.is_empty()
         };
         let mut lines = phase.always_forbidden().map(|(_, line)| line).chain(&self.skill.global_forbidden);
-        lines.find(|line| covers(line, matcher, self.skill) || by_label(line))
+        // What a line excepts does not matter where it excepts none of these calls.
+        let excepts = |line: &Matcher| line.except.iter().any(|other| overlap(other, matcher, self.skill));
+        let whole = |line: &Matcher| !excepts(line) && covers(&line.without_exceptions(), matcher, self.skill);
+        lines.find(|line| covers(line, matcher, self.skill) || whole(line) || by_label(line))
     }
 
     /// Whether a call that the phase does not list may pass there.

@@ -198,7 +198,7 @@ codes! {
         "use the file tools; the user finds with `phasegate doctor` what is missing, or sets `confine: auto`";
     PolicyMissing = "policy-missing", Fault,
         "this project is guarded, but its config or the policy of a live run is missing",
-        "restore the files under `.phasegate/`, or ask the user to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
+        "ask the user to restore the files under `.phasegate/`, or to run `phasegate init` again (`phasegate init --undo`, if the project is not to be guarded any more)";
     PolicyInvalid = "policy-invalid", Fault,
         "the config has errors, so phasegate cannot decide",
         "ask the user to run `phasegate check` and correct what it lists";

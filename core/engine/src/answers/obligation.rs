@@ -273,7 +273,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
         text.push_str(" It stands still until the user says how it goes on; only calls that read are allowed.");
         return text;
     }
-    let (sentence, page) = what_to_do(phase);
+    let (sentence, page) = what_to_do(phase, to_doer);
     let output = if to_doer && !page.is_empty() { output_of(skill, phase) } else { String::new() };
     let page = if to_doer { String::new() } else { page };
     text.push_str(&sentence);
@@ -285,7 +285,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
     match &phase.done_by {
         Some(kind) if to_doer => text.push_str(&format!(" You are the subagent `{kind}` that does this phase.")),
         Some(kind) => {
-            text.push_str(&format!(" The subagent `{kind}` does this phase; the main agent starts it and reads."));
+            text.push_str(&format!(" Now: start the subagent `{kind}`, which does this phase, and read what it leaves."));
         }
         None => {}
     }
@@ -302,7 +302,8 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
     }
     text.push_str(&to_skip(run, index));
     if let Some(next) = next.filter(|_| !to_doer && !run.has_more_waves()) {
-        text.push_str(&format!(" Next phase: \"{}\".", next.name));
+        let begins = if phase.done_when.is_none() && phase.run.is_none() && phase.done_by.is_none() { ", which its first call begins" } else { "" };
+        text.push_str(&format!(" Next phase: \"{}\"{begins}.", next.name));
     }
     text.push_str(&page);
     text
@@ -344,11 +345,16 @@ fn asked(skill: &Skill, run: &Run, phase: &Phase, others: &[Matcher]) -> String 
 }
 
 /// What a phase is for: a sentence, or a text of several lines, which stands for itself at the end.
-fn what_to_do(phase: &Phase) -> (String, String) {
+fn what_to_do(phase: &Phase, to_doer: bool) -> (String, String) {
     match phase.task.as_str() {
         "" => (String::new(), String::new()),
         page if page.contains('\n') => (String::new(), format!("{PAGE}{page}")),
-        sentence => (format!(" Now: {}.", sentence.trim_end_matches('.')), String::new()),
+        sentence => {
+            // What others do, they are told.
+            let by_others = phase.run.is_some() || (phase.done_by.is_some() && !to_doer);
+            let head = if by_others { "What it is for" } else { "Now" };
+            (format!(" {head}: {}.", sentence.trim_end_matches('.')), String::new())
+        }
     }
 }
 

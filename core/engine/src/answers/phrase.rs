@@ -131,7 +131,7 @@ pub fn effect_in_words(word: &str) -> String {
         "push_tag" => "a push of a tag",
         "force_push" => "a forced push",
         "tag" => "a new tag",
-        "retag" => "another kind of tag",
+        "retag" => "a tag that is moved, removed or put on another commit",
         "commit" => "a commit",
         "plumbing" => "a change of git's index or refs past `git add` and `git commit`",
         "remotes" => "a change of where a push goes",
@@ -185,11 +185,23 @@ pub(crate) fn predicate(matcher: &Matcher) -> Option<String> {
                 "**" | "{**,/**}" => "a file".to_string(),
                 pattern => shortened(&glob::in_words(pattern)),
             };
-            Some(format!("{} {files}", test.access.verb()))
+            Some(format!("{} {files}{}", test.access.verb(), other_than(matcher, test.access)))
         }
         ([first, ..], []) => first.strip_prefix(DOES).map(|word| format!("is {}", effect_in_words(word))),
         _ => None,
     }
+}
+
+/// The files that a line about files excepts.
+fn other_than(matcher: &Matcher, access: Access) -> String {
+    let files = |except: &Matcher| match except.paths.as_slice() {
+        [test] if test.access == access && of_any_program(&except.tool) && except.commands.is_empty() => {
+            Some(shortened(&glob::in_words(&test.pattern)))
+        }
+        _ => None,
+    };
+    let files: Vec<String> = matcher.except.iter().filter_map(files).collect();
+    if files.is_empty() { String::new() } else { format!(" other than {}", listed(&files)) }
 }
 
 /// Whether a line is about each tool, or each line of a shell.
@@ -229,8 +241,10 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::Call(test) => call(test),
         Condition::Approved(gate) => approval(&gate.name),
         Condition::All(parts) => {
-            let said = parts.iter().filter(|part| written(part, parts).is_none());
-            said.map(wanted).collect::<Vec<_>>().join(" and ")
+            let each: Vec<&Condition> = parts.iter().filter(|part| written(part, parts).is_none()).collect();
+            let several = |part: &&Condition| matches!(part, Condition::Any(ways) if ways.len() > 1);
+            let numbered = each.len() > 1 && each.iter().any(several);
+            all(each.into_iter().map(wanted).collect(), numbered)
         }
         Condition::Any(parts) => either(&alternatives(parts)),
         Condition::Unchanged(test) => format!("{} as it was when the phase began", glob::quoted(&test.content.text)),
@@ -238,6 +252,21 @@ pub(crate) fn wanted(condition: &Condition) -> String {
         Condition::Says(_) => "a message that says that it is complete".to_string(),
         Condition::Not(_) | Condition::Fact(_) => shortened(&condition.to_string()),
     }
+}
+
+/// All of several things: what the agent can do comes first. `numbered`: one of them can be done in several ways.
+fn all(mut phrases: Vec<String>, numbered: bool) -> String {
+    approvals_last(&mut phrases);
+    if !numbered {
+        return phrases.join(" and ");
+    }
+    let numbered = (1..).zip(phrases).map(|(number, phrase): (u32, _)| format!("({number}) {phrase}"));
+    numbered.collect::<Vec<_>>().join(" and ")
+}
+
+/// Puts what a person has to say behind what the agent can do.
+pub(crate) fn approvals_last(phrases: &mut [String]) {
+    phrases.sort_by_key(|phrase| phrase.starts_with(APPROVAL));
 }
 
 /// A person's word, as something that is needed.
@@ -251,7 +280,10 @@ pub(crate) fn without_patterns(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_string();
     for part in parts {
         match part.split_once(')') {
-            Some((patterns, rest)) if patterns.contains('*') => plain.push_str(rest),
+            // What stands between two backticks is a word of the policy.
+            Some((patterns, rest)) if patterns.contains('*') && plain.matches('`').count().is_multiple_of(2) => {
+                plain.push_str(rest);
+            }
             _ => plain.extend([" (", part]),
         }
     }
@@ -304,7 +336,8 @@ fn artifact(test: &ArtifactTest) -> String {
 
 /// An artifact of which a file has not its format.
 pub(crate) fn faulty(test: &ArtifactTest, fault: &str) -> String {
-    format!("the artifact `{}` in its format ({fault})", test.name)
+    let faults: Vec<String> = fault.split("; ").map(String::from).collect();
+    format!("the artifact `{}` in its format ({})", test.name, joined_within(&faults, MAX_LIST_CHARS))
 }
 
 /// The runs that a phase consists of.
@@ -314,7 +347,8 @@ pub(crate) fn of_runs(names: &[String], parallel: bool) -> String {
         _ if parallel => ", in any order",
         _ => ", one after the other",
     };
-    format!("that {} {} done{how}", listed(names), if names.len() > 1 { "are" } else { "is" })
+    let (skills, are) = if names.len() > 1 { ("skills", "are") } else { ("skill", "is") };
+    format!("that the {skills} {} {are} done{how}", listed(names))
 }
 
 /// The elements of a plan that a phase runs.
@@ -323,7 +357,7 @@ pub(crate) fn of_elements(left: &[&str], failed: bool) -> String {
     let more = left.len().saturating_sub(shown.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let failed = if failed { ", and one of them failed" } else { "" };
-    format!("that {}{more} {} done{failed}", listed(&shown), if left.len() > 1 { "are" } else { "is" })
+    format!("that {}{more} of the plan {} done{failed}", listed(&shown), if left.len() > 1 { "are" } else { "is" })
 }
 
 /// One of several things that would do.

@@ -122,7 +122,13 @@ fn blame(context: &Context<'_>, command: &SimpleCommand) -> Option<Box<Blame>> {
 fn unheard(context: &Context<'_>, verdict: &RunVerdict<'_>, kind: &DenialKind) -> Option<Box<Blame>> {
     let reads = matches!(kind, DenialKind::Unlisted { read_only: true, denied: false, .. });
     let commands = &verdict.call.decided(&verdict.ruling).analysis.commands;
-    let unheard = |command: &&SimpleCommand| command.unheard || is_because(command, NOT_HEARD_OF);
+    // A command that runs it gives the same reason.
+    let itself = |command: &&SimpleCommand| {
+        let program = safety::program(&command.words).map(|program| format!("`{program}`"));
+        let because = command.because.as_deref().zip(program);
+        because.is_some_and(|(because, program)| because.ends_with(NOT_HEARD_OF) && because.starts_with(&program))
+    };
+    let unheard = |command: &&SimpleCommand| command.unheard || itself(command);
     let command = commands.iter().find(unheard).filter(|_| reads && !verdict.skill.compat)?;
     let program = phrase::shortened(safety::program(&command.words)?);
     let classifier = Classifier::of(context.state, &context.policy.safety);

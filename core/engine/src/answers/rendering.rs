@@ -306,14 +306,12 @@ fn unlisted(kind: &DenialKind) -> String {
 
 /// How to get on from a question: the answer is the user's. What leads on without the user is told where there is room.
 pub(crate) fn asked(decision: &Decision, name: &str) -> String {
-    let yes = format!(
-        "The user decides, or types `{} approve {name}` and you repeat the call within ten minutes.",
-        slash_command::WORD
-    );
-    let other = decision.recovery.strip_prefix("Now: ").unwrap_or(&decision.recovery);
-    let both = format!("{yes} Or without them: {other}");
+    let typed = format!("`{} approve {name}`", slash_command::WORD);
+    let yes = |ask: &str| format!("{ask} the user: they allow it here, or type {typed} and you repeat it within ten minutes.");
+    let other = decision.recovery.as_str();
+    let both = format!("{other} {}", yes("Or ask"));
     let fits = decision.reason.chars().count().saturating_add(both.chars().count()) <= MAX_QUESTION_CHARS;
-    if other.is_empty() || !fits { yes } else { both }
+    if other.is_empty() || !fits { yes("Ask") } else { both }
 }
 
 /// What the agent is told where a person rejected what it made.

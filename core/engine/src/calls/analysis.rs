@@ -236,7 +236,7 @@ impl Part {
             Self::State => "is the guard's state",
             Self::Settings => "the client obeys without asking the guard",
             Self::Program => "is the guard's own program",
-            Self::Client => "starts a client in a line, or changes what one obeys",
+            Self::Client => "starts a second client of an agent, or changes what one obeys",
             Self::Command => "only a person may run where a project is guarded",
             Self::Unread => "cannot be read to its end, so that it may change what is the guard's",
         }

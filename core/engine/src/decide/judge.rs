@@ -24,7 +24,7 @@ use self::allow_list::{Listed, Unmet};
 pub(crate) use self::caller::Caller;
 use self::rollback::may_go_back;
 use crate::answers::doubt::NamedLine;
-use crate::calls::analysis::Status;
+use crate::calls::analysis::{Access, Status};
 use crate::calls::outcome::CallOutcome;
 use crate::calls::parts;
 use crate::calls::parts::Part;
@@ -261,7 +261,8 @@ impl<'a> SkillCall<'a> {
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) if used == Use::Forbid => {
                 Some(Wanted::Ended)
             }
-            (Status::Success, Wanted::Ended | Wanted::Outcome(CallOutcome::Ok)) => {
+            // What a pipe begins with has run and ended, however it did, if the line ends well.
+            (Status::Success, Wanted::Ended | Wanted::Outcome(CallOutcome::Ok)) | (Status::Piped, Wanted::Ended) => {
                 Some(Wanted::Outcome(CallOutcome::Ok))
             }
             (_, Wanted::Outcome(CallOutcome::Ok | CallOutcome::Failed) | Wanted::Ended) => None,
@@ -327,7 +328,8 @@ impl<'a> SkillPart<'a> {
             this.labels = Cow::Owned(labels);
         }
         let mut lines = allow_list::lines(skill);
-        this.named = lines.any(|matcher| !matcher.commands.is_empty() && this.one(matcher, Use::Permit));
+        let names = |line: &Matcher| !line.commands.is_empty() || line.paths.iter().any(|test| test.access == Access::Execute);
+        this.named = lines.any(|matcher| names(matcher) && this.one(matcher, Use::Permit));
         this
     }
 

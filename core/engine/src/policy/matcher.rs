@@ -224,6 +224,12 @@ impl Matcher {
         }
     }
 
+    /// The same, with nothing excepted.
+    #[must_use]
+    pub fn without_exceptions(&self) -> Self {
+        Self { except: Vec::new(), ..self.clone() }
+    }
+
     /// Calls `visit` with the matcher and with those in its exceptions.
     pub fn each<'m>(&'m self, visit: &mut dyn FnMut(&'m Self)) {
         visit(self);

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
-use self::effects::GENTLE;
+use self::effects::{GENTLE, TEST};
 pub use self::effects::WORDS;
 pub(crate) use self::effects::mentions;
 use self::effects::{Effects, Seen, bounded};
@@ -115,7 +115,7 @@ impl Words {
         let (program, options) = (program(command), self.options.value());
         let seen = Seen { command, program, operands, words, plain: None, options, variables, more_variables };
         let tests = Value::Bool(only_tests(command));
-        Effects::of(&seen).with("send", &sends(command)).with("test", &tests)
+        Effects::of(&seen).with("send", &sends(command)).with(TEST, &tests)
     }
 
     /// The command. A text that it may be stands for a program that may be another one, for a subcommand that may stand
@@ -144,8 +144,9 @@ impl Words {
 /// Whether a command, after these in its line, does what a word says.
 pub(crate) fn does(command: &SimpleCommand, before: &[SimpleCommand], word: &str) -> Truth {
     let found = Words::of(command, before).effects(command).truth(word);
-    // A variable, or a file that it writes, may make another thing of what it does by itself.
-    if is_plain_but(command, true) || !GENTLE.contains(&word) { found } else { found.min(Truth::Unknown) }
+    // A variable, or a file that it writes, may make another thing of what it does by itself. What stands beside a run of
+    // tests is looked at already.
+    if is_plain_but(command, true) || !GENTLE.contains(&word) || word == TEST { found } else { found.min(Truth::Unknown) }
 }
 
 /// The command of a line that runs none.

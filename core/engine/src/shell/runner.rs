@@ -1,8 +1,5 @@
 //! Known test runners: which commands start one, and which of them run the whole suite (rules 3.3, tests).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::calls::analysis::{SimpleCommand, Word};
 use crate::shell::test_report::{Runner, TestRun};
 use crate::shell::words;
@@ -237,35 +234,57 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     })
 }
 
-/// Whether a command runs tests and does nothing else: of a runner that builds and publishes too, the whole suite.
+/// Words that select tests, for runners that do other things too, and those of them whose value is the next word.
+const SELECTS: &str = "-Dtest=* -Dit.test=* --tests=* -run=* -skip=* -short -failfast -json -bench=* -benchtime=* -benchmem";
+const SELECTS_WITH_VALUE: &str = "--tests -run -skip -bench -benchtime";
+
+/// Whether a command runs tests and does nothing else: a runner that builds and publishes too, by words that are known.
 #[must_use]
 pub(crate) fn only_tests(command: &SimpleCommand) -> bool {
     let rests = |row: &'static RunnerRow| row.starts.iter().find_map(|start| words::after(command, start));
     started(command).is_some()
-        && RUNNERS.iter().any(|row| rests(row).is_some_and(|rest| row.needs.is_empty() || row.is_whole(rest)))
+        && RUNNERS.iter().any(|row| rests(row).is_some_and(|rest| row.needs.is_empty() || row.only_selects(rest)))
 }
 
 impl RunnerRow {
     /// Whether the words after the start leave the suite whole.
     fn is_whole(&self, words: &[Word]) -> bool {
-        let text = |word: &'_ Word| if let Word::Known(text) = word { text.clone() } else { String::new() };
-        let words: Vec<String> = words.iter().map(text).collect();
         // What a path names may be anything: a reporter, a configuration.
-        let is_path = |word: &String| word.contains('/') && word != "./...";
-        if words.iter().any(is_path) {
-            return false;
-        }
-        let is_in = |list: &str, word: &str| list.split_whitespace().any(|pattern| text_fits(pattern, word));
-        let mut rest = words.iter();
+        let is_path = |word: &str| word.contains('/') && word != "./...";
+        !texts(words).any(is_path) && self.knows(words, |_| false, "") && self.has_needed(words)
+    }
+
+    /// Whether the words after the start say at most which tests run. Of a build tool, its goals say that it runs tests.
+    fn only_selects(&self, words: &[Word]) -> bool {
+        let builds = self.starts.iter().any(|start| !start.contains(' '));
+        let selects = |word: &str| is_in(SELECTS, word) || !(builds || word.starts_with('-'));
+        self.knows(words, selects, SELECTS_WITH_VALUE) && (!builds || self.has_needed(words))
+    }
+
+    /// Whether each word is harmless or one of others, some of which have a value.
+    fn knows(&self, words: &[Word], others: impl Fn(&str) -> bool, with_value: &str) -> bool {
+        let mut rest = texts(words);
         while let Some(word) = rest.next() {
-            let known = match self.with_value.split_whitespace().any(|option| option == word) {
-                true => rest.next().is_some(),
-                false => is_in(self.harmless, word),
-            };
+            let takes = [self.with_value, with_value].iter().any(|list| list.split_whitespace().any(|one| one == word));
+            let known = if takes { rest.next().is_some() } else { is_in(self.harmless, word) || others(word) };
             if !known {
                 return false;
             }
         }
-        self.needs.is_empty() || words.iter().any(|word| is_in(self.needs, word))
+        true
     }
+
+    fn has_needed(&self, words: &[Word]) -> bool {
+        self.needs.is_empty() || texts(words).any(|word| is_in(self.needs, word))
+    }
+}
+
+/// The words of a command; one that is not known is empty.
+fn texts(words: &[Word]) -> impl Iterator<Item = &str> {
+    words.iter().map(|word| if let Word::Known(text) = word { text.as_str() } else { "" })
+}
+
+/// Whether a word fits one of a list.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|pattern| text_fits(pattern, word))
 }

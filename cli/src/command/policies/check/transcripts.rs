@@ -94,7 +94,9 @@ fn play_one(root: &Path, path: &Path, policy: &Policy) -> Result<Played, Failure
             if let Some(message) = unknown(key, &output) {
                 wrong(message);
             } else if let Some(got) = differs(key, wanted, &output) {
-                wrong(format!("expected {key} {wanted}, got {got}"));
+                let why = output.get("reason").and_then(Value::as_str).filter(|_| key == "decision");
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                wrong(format!("expected {key} {wanted}, got {got}{why}"));
             }
         }
         played.expectations += 1;

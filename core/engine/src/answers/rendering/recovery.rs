@@ -119,8 +119,9 @@ fn missing(standing: &Standing, told: Told) -> Option<String> {
     // What a person has to type says it.
     let needs = standing.needs.iter().filter(|need| !standing.only_gates || !names(need));
     // That a new file is not there yet says nothing.
-    let needs: Vec<String> =
+    let mut needs: Vec<String> =
         needs.map(|need| need.split_once(NOT_FOUND).map_or(need.as_str(), |(_, wanted)| wanted).to_string()).collect();
+    phrase::approvals_last(&mut needs);
     let text = match (told, needs.split_first()) {
         (Told::Nothing, _) | (_, None) => return None,
         (Told::All | Told::Whole, _) => phrase::joined(&needs),
@@ -169,7 +170,7 @@ fn now(standing: &Standing, told: Told) -> String {
         }
         let each: Vec<String> = next.iter().map(|(next, allowed)| format!("phase {next} ({allowed})")).collect();
         if !each.is_empty() {
-            sentences.push(format!("Next comes {}.", each.join(" or ")));
+            sentences.push(format!("Next: begin {}.", each.join(" or ")));
         }
     }
     if !standing.known.is_empty() {
@@ -201,6 +202,7 @@ pub(crate) fn uncounted(why: Why) -> String {
         Why::Outcome(CallOutcome::Ok) => "The last one succeeded.",
         Why::Outcome(CallOutcome::Failed) => "The last one failed.",
         Why::Outcome(CallOutcome::Unknown) => "The last one was not seen to end.",
+        Why::Outcome(CallOutcome::Refused) => "The last one was refused, and did not run.",
         Why::Outcome(outcome) => return format!("The last one ended as `{}`.", outcome.word()),
     };
     text.to_string()

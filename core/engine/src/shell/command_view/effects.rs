@@ -67,7 +67,7 @@ pub const WORDS: [&str; 28] = [
     "vcs",
     "install",
     "build",
-    "test",
+    TEST,
 ];
 /// The most words of a command that are looked at for its subcommands; what follows may be any.
 const MAX_OPERANDS: usize = 64;
@@ -89,14 +89,16 @@ pub(crate) fn mentions(text: &str, effect: &str) -> bool {
     let may = |rows: &str| rows.lines().filter_map(|row| row.split_once("= ")).any(|(_, words)| words.contains(effect));
     let of_name = |letter: char| letter.is_alphanumeric() || ['-', '_', '.'].contains(&letter);
     let mut names = text.split(|letter| !of_name(letter)).map(str::to_ascii_lowercase);
-    effect == "test"
+    effect == TEST
         || effect == "send"
         || names.any(|name| rows_of(name.trim_end_matches(".exe")).is_some_and(|(_, rows)| may(rows)))
 }
 
+/// Runs tests.
+pub(super) const TEST: &str = "test";
 /// What is no harm: it is taken for granted only where the program surely does it and nothing else.
 pub(super) const GENTLE: [&str; 11] =
-    ["read", "format", "lint", "vcs", "install", "build", "test", "commit", "tag", "version", "backup"];
+    ["read", "format", "lint", "vcs", "install", "build", TEST, "commit", "tag", "version", "backup"];
 
 /// A command, as rows of the table see it.
 pub(super) struct Seen<'a> {
