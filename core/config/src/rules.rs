@@ -93,7 +93,7 @@ impl OfLevel<'_> {
     fn read(&mut self, number: usize, source: &SettingsSource, node: &Node, report: &mut Report<'_>) {
         let (rules, node) = (&source.rules, child(node, "rules"));
         if let Some(default) = rules.default {
-            self.default = default.into();
+            self.default = default;
             self.said = Some((number, child(node, "default").span));
         }
         for (name, item) in rules.packs.iter().zip(node.items_of("packs")) {

@@ -521,6 +521,7 @@ pub struct Back {
 /// What becomes of a run whose rollback edge is asked for once more than its limit says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Then"))]
 pub enum Spent {
     /// It has failed.
     Halt,
@@ -531,6 +532,7 @@ pub enum Spent {
 /// What becomes of a violation in block mode, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnViolation {
     /// A person is asked, unless the skill forbids the call in every phase.
     Ask,
@@ -559,6 +561,7 @@ impl OnViolation {
 /// How calls that no line lists are answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unlisted {
     /// They are allowed.
     Allow,
@@ -596,6 +599,7 @@ pub struct UnlistedRule {
 /// How the text of a denial is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DenialText {
     /// The reason, how to get on, and an object with the rest.
     #[default]

@@ -32,11 +32,12 @@ struct Stored {
 /// What becomes of a call that no rule is about.
 #[derive(Clone, Copy, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RuleDefault"))]
 pub enum Default {
     /// It passes.
     #[default]
     Permit,
-    /// It is denied.
+    /// It is denied: each part of a call needs a rule that permits it.
     Deny,
 }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Argument"))]
 pub enum Kind {
     /// A text.
     Text,
@@ -16,7 +17,7 @@ pub enum Kind {
     Number,
     /// True or false.
     Flag,
-    /// A list of texts, as a set.
+    /// A list of texts.
     Texts,
 }
 

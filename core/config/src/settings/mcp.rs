@@ -33,7 +33,7 @@ pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s McpSource>) -> (Mcp, 
     let mut servers: BTreeMap<&str, bool> = BTreeMap::new();
     for level in levels {
         hide_forbidden |= level.hide_forbidden == Some(true);
-        changed = changed.max(level.changed_tools.map_or(changed, Into::into));
+        changed = changed.max(level.changed_tools.unwrap_or(changed));
         for (name, server) in &level.servers {
             if let Some(trusted) = server.trust_annotations {
                 servers.entry(name).and_modify(|all| *all &= trusted).or_insert(trusted);

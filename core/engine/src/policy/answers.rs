@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChangedTools {
     /// It runs, the agent gets a warning, and the journal records it.
     #[default]
@@ -24,6 +25,7 @@ impl ChangedTools {
 /// Which calls are approved, so that the platform does not ask its user about them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Approve {
     /// None.
     #[default]

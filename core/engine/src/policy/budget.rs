@@ -45,6 +45,7 @@ pub struct Budget {
 /// What a budget counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Count {
     /// Calls.
     Calls,
@@ -61,6 +62,7 @@ pub enum Count {
 /// Where a budget is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Per {
     /// In each visit of a phase.
     Phase,
