@@ -56,16 +56,16 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "ByVersion::is_empty")]
     pub earlier: ByVersion<Skill>,
     /// How calls of changed tools are answered.
-    #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub changed_tools: ChangedTools,
     /// Which calls are approved, so that the platform does not ask its user about them.
-    #[serde(default, skip_serializing_if = "Approve::is_never")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub approve: Approve,
     /// What agents may register about commands.
-    #[serde(default, skip_serializing_if = "Safety::is_default")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub safety: Safety,
     /// What calls may do at all, where no person says otherwise.
-    #[serde(default, skip_serializing_if = "AccessMode::is_normal")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub access: AccessMode,
     /// How much calls may use up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -140,7 +140,7 @@ pub struct Skill {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub finish_required: bool,
     /// What becomes of a violation in block mode.
-    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub on_violation: OnViolation,
     /// Whether the kernel holds its lines, where its phases do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +153,7 @@ pub struct Skill {
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
     /// How its denials are laid out.
-    #[serde(default, skip_serializing_if = "DenialText::is_standard")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub denial_text: DenialText,
     /// The values that a run is given when it begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -542,12 +542,6 @@ pub enum OnViolation {
 }
 
 impl OnViolation {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_deny(&self) -> bool {
-        *self == Self::Deny
-    }
-
     /// The word of a config: `ask` or `deny`.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -606,14 +600,6 @@ pub enum DenialText {
     Standard,
     /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on (seed 001, FR-009).
     Blocked,
-}
-
-impl DenialText {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_standard(&self) -> bool {
-        *self == Self::Standard
-    }
 }
 
 /// Who may deactivate a run before its end, from lenient to strict.

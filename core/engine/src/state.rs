@@ -116,7 +116,7 @@ pub struct Session {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
     /// How many questions were asked in the session; the next one has one more in its name.
-    #[serde(skip_serializing_if = "is_none_yet")]
+    #[serde(skip_serializing_if = "crate::values::is_default")]
     pub questions_asked: u64,
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,11 +187,6 @@ pub struct OwnFile {
     pub path: String,
     /// The session of the call, and its number there.
     pub call: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-pub(crate) fn is_none_yet(count: &u64) -> bool {
-    *count == 0
 }
 
 fn no_servers(servers: &Arc<Pins>) -> bool {

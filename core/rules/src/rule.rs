@@ -60,13 +60,13 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RuleKind>,
     /// Who calls.
-    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub principal: Scope,
     /// Which tools are called.
-    #[serde(default, skip_serializing_if = "ActionScope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub action: ActionScope,
     /// The tool.
-    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resource: Scope,
     /// The conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,12 +173,6 @@ pub enum Scope {
     Kind(String),
 }
 
-impl Scope {
-    fn is_any(&self) -> bool {
-        *self == Self::Any
-    }
-}
-
 /// Which tools a rule is about.
 #[derive(Clone, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -192,10 +186,8 @@ pub enum ActionScope {
     In(Vec<String>),
 }
 
-impl ActionScope {
-    fn is_any(&self) -> bool {
-        *self == Self::Any
-    }
+fn is_default<T: core::default::Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The group of every call.

@@ -22,7 +22,6 @@ use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, MAX_PATH_BYTES};
-use crate::clients::alarm::is_zero;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::project::discover::guards_itself;
 use phasegate_store::digest::sha256_hex;
@@ -54,7 +53,7 @@ pub struct Remembered {
     pub sessions: bool,
     /// How many records the project's journal had, once one that must not be lost was on the disk: the journal's head,
     /// known outside of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub records: u64,
     /// Whether the file does not say it, so that the strictest is taken; the next record writes it anew.
     #[serde(skip)]

@@ -19,14 +19,6 @@ pub struct Mcp {
     pub trusted: BTreeSet<String>,
 }
 
-impl Mcp {
-    /// Whether the settings are empty.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The settings of all levels combined. For calls of changed tools the strictest level wins.
 pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s McpSource>) -> (Mcp, ChangedTools) {
     let (mut hide_forbidden, mut changed) = (false, ChangedTools::default());

@@ -244,12 +244,6 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// Whether only success is wanted, which is the default.
-    #[must_use]
-    pub fn is_ok(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The word of a config.
     #[must_use]
     pub fn word(self) -> &'static str {

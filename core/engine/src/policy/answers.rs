@@ -14,14 +14,6 @@ pub enum ChangedTools {
     Deny,
 }
 
-impl ChangedTools {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_report(&self) -> bool {
-        *self == Self::Report
-    }
-}
-
 /// Which calls are approved, so that the platform does not ask its user about them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,12 +24,4 @@ pub enum Approve {
     Never,
     /// Those that only read, in the project.
     Reads,
-}
-
-impl Approve {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_never(&self) -> bool {
-        *self == Self::Never
-    }
 }

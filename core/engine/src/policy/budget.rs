@@ -82,7 +82,7 @@ pub struct Tally {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// For a budget of phases: the number of the visit.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::values::is_default")]
     pub visit: u32,
     /// The time of the first call that counts, where the budget has a time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,11 +100,6 @@ impl Budget {
     pub fn in_units(&self, spent: u64) -> u64 {
         if self.count == Count::Reported { spent.div_ceil(UNIT) } else { spent }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// The arguments that name what is written, or say what it was before.

@@ -120,7 +120,7 @@ pub struct TestReport {
     #[serde(default)]
     pub failed: u64,
     /// How many tests a selection left out, as far as the runner says so.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub left_out: u64,
     /// Whether tests could not be built or collected.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -131,11 +131,6 @@ pub struct TestReport {
     /// How many of the failures are of files that could not be collected.
     #[serde(skip)]
     not_run: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(number: &u64) -> bool {
-    *number == 0
 }
 
 /// How much of a text is read, from its beginning and from its end, in bytes.

@@ -436,7 +436,7 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<FactChange>,
         /// How many parts of the call change files of the project.
-        #[serde(default, skip_serializing_if = "crate::state::is_none_yet")]
+        #[serde(default, skip_serializing_if = "crate::values::is_default")]
         changes: u64,
         /// The keys of the facts that rules have, where what is kept for others is forgotten.
         #[serde(default, skip_serializing_if = "Option::is_none")]

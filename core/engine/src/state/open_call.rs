@@ -73,7 +73,7 @@ pub struct OpenCall {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<FactPart>,
     /// How many parts of calls had changed files before, where facts ask for it.
-    #[serde(default, skip_serializing_if = "Began::is_nothing")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub began: Began,
     /// The budgets that count it when its end is seen: what its result reports, or that it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -88,12 +88,6 @@ pub struct Began {
     pub session: u64,
     /// In all sessions of the project.
     pub project: u64,
-}
-
-impl Began {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Where a budget counts a call when its end is seen.
@@ -200,7 +194,7 @@ pub struct Proof {
     /// The number of the condition within the run's skill, as compiled.
     pub atom: u32,
     /// The outcomes that prove it.
-    #[serde(default, skip_serializing_if = "Wanted::is_ok")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub wanted: Wanted,
     /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]

@@ -31,7 +31,7 @@ pub struct Alarm {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub seen: bool,
     /// How many more there were in the session.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub more: u64,
 }
 
@@ -173,11 +173,6 @@ pub(crate) fn note(judged: &mut Vec<JudgedCall>, call: &JudgedCall, most: usize)
             judged.drain(..surplus);
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

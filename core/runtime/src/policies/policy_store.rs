@@ -50,10 +50,10 @@ pub struct KeptSettings {
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
     /// Whether the client's shell is to hold lines.
-    #[serde(skip_serializing_if = "Confine::is_auto")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub confine: Confine,
     /// What holds for MCP servers.
-    #[serde(skip_serializing_if = "Mcp::is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub mcp: Mcp,
 }
 

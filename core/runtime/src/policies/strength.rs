@@ -67,16 +67,11 @@ pub struct SkillStrength {
     /// The conditions on entering and on leaving phases.
     pub conditions: usize,
     /// How many lines have a person asked about calls that no phase lists.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub asks: usize,
     /// What becomes of a violation in block mode.
-    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub on_violation: OnViolation,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Strength {
