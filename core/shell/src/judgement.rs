@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::calls::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::shell::words::command;
 use serde::{Deserialize, Serialize};
 
 use crate::obeyed::Readers;
@@ -259,30 +260,5 @@ pub(crate) fn engine_command(
     redirections: Vec<(String, Word)>,
     span: Span,
 ) -> SimpleCommand {
-    SimpleCommand {
-        words,
-        starts: Vec::new(),
-        assignments,
-        redirections,
-        span,
-        verdict: Verdict::Unknown,
-        global_options: 0,
-        unplaced: false,
-        led_plainly: false,
-        pushes_other: false,
-        beside: Vec::new(),
-        status: Status::Lost,
-        transparent: false,
-        alias: false,
-        repeats: false,
-        runs_in: RunsIn::Root,
-        tests: None,
-        registered: None,
-        because: None,
-        network: false,
-        besides: false,
-        looks: false,
-        unheard: false,
-        obeyed: false,
-    }
+    SimpleCommand { assignments, redirections, span, status: Status::Lost, ..command(words) }
 }

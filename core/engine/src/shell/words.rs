@@ -293,7 +293,8 @@ pub fn sample(pattern: &str) -> Option<SimpleCommand> {
 }
 
 /// A command of these words, of which nothing is known.
-pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
+#[must_use]
+pub fn command(words: Vec<Word>) -> SimpleCommand {
     SimpleCommand {
         words,
         assignments: Vec::new(),
