@@ -51,13 +51,4 @@ impl ModeArg {
             Self::Block => Mode::Block,
         }
     }
-
-    /// The mode's word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Block => "block",
-        }
-    }
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::Effect;
-use phasegate_runtime::operate::backtest;
-use phasegate_runtime::operate::backtest::{Counts, Finding, Report, SessionReport, Trial};
+use phasegate_runtime::operate::backtest::{self, Counts, Finding, Report, SessionReport, Trial};
 use phasegate_runtime::operate::replay::Options;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::json;

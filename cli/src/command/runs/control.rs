@@ -36,7 +36,7 @@ pub(crate) fn activation(skill: &str, inputs: &[(String, String)], mode: Option<
         let values = inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
         command.insert("inputs".to_string(), Value::Object(values.collect()));
     }
-    command.extend(mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    command.extend(mode.map(|mode| ("mode".to_string(), Value::from(mode.mode().word()))));
     command
 }
 

@@ -17,7 +17,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate audit export`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Only this session; default: every session of the project
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -31,7 +31,7 @@ pub struct Args {
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// One JSON object a line
     Jsonl,
 }

@@ -15,7 +15,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate audit show`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

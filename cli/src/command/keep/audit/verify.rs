@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 /// The arguments of `phasegate audit verify`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub(super) struct Args {}
 
 /// Verifies every journal of the project, holds the clients' own records against them, and reports each fault. Exits with 1 if there is a fault.
 ///

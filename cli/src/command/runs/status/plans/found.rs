@@ -2,8 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use phasegate_core::policy::steps;
-use phasegate_core::policy::steps::{Step, StepState, is_meant};
+use phasegate_core::policy::steps::{self, Step, StepState, is_meant};
 use phasegate_core::state::{Run, Status};
 use phasegate_core::{FactKey, FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
