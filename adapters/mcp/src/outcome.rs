@@ -2,8 +2,7 @@
 
 #[cfg(feature = "guarded")]
 use phasegate_adapter::guarded::CallEnd;
-use phasegate_core::calls::reported_numbers;
-use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::reported_numbers::{self, Reported};
 use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 

@@ -55,6 +55,15 @@
 #![no_std]
 extern crate alloc;
 
+/// What the prelude of the standard library has beside that of `core`.
+mod prelude {
+    pub(crate) use alloc::borrow::ToOwned;
+    pub(crate) use alloc::boxed::Box;
+    pub(crate) use alloc::format;
+    pub(crate) use alloc::string::{String, ToString};
+    pub(crate) use alloc::vec;
+    pub(crate) use alloc::vec::Vec;
+}
 mod step;
 pub mod values;
 pub mod calls;

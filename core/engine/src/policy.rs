@@ -17,10 +17,7 @@ mod optional;
 mod product;
 mod safety;
 
-use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +39,7 @@ use crate::policy::plan::PlanFile;
 pub use crate::policy::safety::Safety;
 pub use crate::policy::scope::Scope;
 use crate::policy::steps::StepsFile;
+use crate::prelude::*;
 use crate::rules::Rules;
 use crate::values::by_version::{ByVersion, Versioned};
 
@@ -523,9 +521,10 @@ pub struct Back {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Then"))]
 pub enum Spent {
-    /// It has failed.
+    /// It has failed, and with it the phase of a run that consists of it. A run that is part of no other stands still: only
+    /// calls that read are allowed until a person ends the skill or skips the phase.
     Halt,
-    /// It waits for a person, who says how it goes on.
+    /// It stands still until a person says how it goes on.
     Person,
 }
 
@@ -534,7 +533,8 @@ pub enum Spent {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnViolation {
-    /// A person is asked, unless the skill forbids the call in every phase.
+    /// The user is asked, and a yes lets that one call run. Where nobody can be asked, the call is denied. What the skill
+    /// forbids in every phase is denied.
     Ask,
     /// The call is denied.
     #[default]
@@ -557,11 +557,11 @@ impl OnViolation {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unlisted {
-    /// They are allowed.
+    /// It is allowed.
     Allow,
-    /// They are allowed if they only read.
+    /// It is allowed if its tool has the label `read` and neither `write` nor `execute`.
     ReadOnly,
-    /// They are violations.
+    /// It is a violation.
     Deny,
 }
 
@@ -598,7 +598,7 @@ pub enum DenialText {
     /// The reason, how to get on, and an object with the rest.
     #[default]
     Standard,
-    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on (seed 001, FR-009).
+    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on.
     Blocked,
 }
 

@@ -11,14 +11,13 @@ pub mod rule_report;
 pub(crate) mod own_action;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Effect, Kind, Ruleset};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::tool::Labels;
 use crate::policy::mode::Mode;
+use crate::prelude::*;
 use crate::rules::rule_fact::RuleFact;
 
 /// The rules of all levels. Each level judges a call by itself, and the strictest answer wins.

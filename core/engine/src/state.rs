@@ -16,9 +16,7 @@ pub mod record;
 pub(crate) mod draft;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +25,8 @@ use crate::policy::Mode;
 use crate::policy::access::Granted;
 use crate::policy::budget::Tally;
 use crate::policy::input::Values;
-use crate::shell::safety;
-use crate::shell::safety::Registry;
+use crate::prelude::*;
+use crate::shell::safety::{self, Registry};
 use crate::state::call_counts::KeptFacts;
 pub use crate::state::open_call::{CallVisit, OpenCall, Proof};
 use crate::state::pins::Pins;

@@ -25,8 +25,7 @@ use crate::bounds::{self, MAX_PATH_BYTES};
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::project::discover::guards_itself;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::disk::ownership;
-use phasegate_store::disk::ownership::read_own;
+use phasegate_store::disk::ownership::{self, read_own};
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::store::Store;
 

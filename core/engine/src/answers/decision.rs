@@ -1,15 +1,12 @@
 //! Decisions: what is answered to a call or a command, and how an agent gets on from a denial.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::answers::code::Code;
 use crate::answers::reason::DenialReason;
 use crate::decide::Line;
 use crate::policy::Mode;
+use crate::prelude::*;
 
 /// What is answered, from lenient to strict: the strictest of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

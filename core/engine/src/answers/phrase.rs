@@ -1,9 +1,5 @@
 //! Phrases: what policies list and ask for, in the words of a sentence and short. `phasegate status --session` shows all of it.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use crate::calls::analysis::Access;
 use crate::calls::outcome::CallOutcome;
 use crate::calls::tool::{BASH, Call, READ};
@@ -13,6 +9,7 @@ use crate::evidence::fact_test::times;
 use crate::evidence::object::Same;
 use crate::policy::Phase;
 use crate::policy::matcher::{AgentTest, DOES, Matcher, PathTest, ToolPattern};
+use crate::prelude::*;
 use crate::values::glob;
 
 /// The most characters of one line of a policy, or of a command of the agent's.

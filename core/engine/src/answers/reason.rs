@@ -14,11 +14,11 @@
 //! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | a rule that says so of itself (`@kind`) |
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// Why a call is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

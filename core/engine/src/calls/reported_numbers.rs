@@ -1,9 +1,6 @@
 //! What budgets count when a call ends: numbers that its result reports, and that it ran (rules 4.8).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::{Number, Value};
 
@@ -13,6 +10,7 @@ use crate::events::observe::paired;
 use crate::gates::spending::After;
 use crate::policy::budget::{Budget, Count, Per, Tally};
 use crate::policy::{Policy, Scope};
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::open_call::{Amount, ReportPlace};

@@ -1,12 +1,12 @@
 //! Tools and calls: what an agent asks for, under the names that policies use.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::analysis::{CallAnalysis, Verdict};
+use crate::prelude::*;
 
 /// The label of a tool that can look but not change anything.
 pub const READ: &str = "read";

@@ -18,10 +18,6 @@
 //! | `/phasegate safety` | `safety` |
 //! | `/phasegate safety approve or revoke PROGRAM` | `approve_program`, `revoke_program` |
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Map, Value};
 
 use crate::answers::denial::InvalidCommand;
@@ -30,6 +26,7 @@ use crate::calls::analysis::Word;
 use crate::calls::cause::By;
 use crate::calls::tool::Call;
 use crate::events::event::{Event, EventKind};
+use crate::prelude::*;
 use crate::shell::safety;
 use crate::shell::shell_word::shell_word;
 use crate::values::one_line::one_line;

@@ -1,14 +1,12 @@
 //! Approved calls: those about which the platform need not ask its user (rules 3.7).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::decision::{Decision, Effect};
 use crate::calls::analysis::{CallAnalysis, PathUse, RunsIn, SimpleCommand, Word};
 use crate::calls::tool::{BASH, Call, NETWORK, only_reads};
 use crate::policy::{Approve, Policy};
+use crate::prelude::*;
 use crate::shell::classifier::Classifier;
 use crate::state::State;
 

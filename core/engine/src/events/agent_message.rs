@@ -1,8 +1,5 @@
 //! What the agent says: a finished message counts where the phase of a run asks for one (rules 3.3).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::events::event::{Event, EventKind};
@@ -11,6 +8,7 @@ use crate::evidence::eval::World;
 use crate::evidence::fact::FactValue;
 use crate::evidence::proof::Proved;
 use crate::policy::{Phase, Policy};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

@@ -1,10 +1,6 @@
 //! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,6 +9,7 @@ use crate::calls::analysis::CallAnalysis;
 use crate::calls::builtin_tools::{known_labels, split_native};
 use crate::calls::tool::{Call, Labels, Tool};
 use crate::policy::access::Stated;
+use crate::prelude::*;
 use crate::shell::test_report::TestReport;
 use crate::state::Run;
 

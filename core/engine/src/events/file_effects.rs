@@ -1,9 +1,5 @@
 //! What a call did to files, seen after it: whether a live run forbids it that, and whether a run begins by it (rules 4.11).
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::calls::analysis::{Access, CallAnalysis, NewContent, PathUse};
@@ -19,6 +15,7 @@ use crate::evidence::fact::Facts;
 use crate::evidence::phase_conditions::each_unchanged;
 use crate::policy::matcher::{Matcher, ToolPattern};
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::runs::start;
 use crate::runs::tree;
 use crate::state::draft::Draft;

@@ -1,9 +1,6 @@
 //! Artifacts: files that a phase of a run has to produce (rules 3.3).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +11,7 @@ use crate::evidence::fact::FactKey;
 use crate::evidence::fact_test::{Truth, times};
 use crate::evidence::format::Format;
 use crate::policy::matcher::{ArgIs, Matcher};
+use crate::prelude::*;
 
 /// An artifact of a skill: files that its phases produce, or that are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,8 +1,5 @@
 //! Conditions over facts: what completes a phase, opens an edge or admits to a phase.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use crate::evidence::artifact::ArtifactTest;
 use crate::evidence::fact::FactKey;
 use crate::evidence::object::Same;
 use crate::policy::matcher::{Matcher, Use};
+use crate::prelude::*;
 use crate::shell::test_report::{Runner, TestReport, Through};
 use crate::values::glob::in_words;
 

@@ -3,10 +3,11 @@
 //! The set of facts is open. The engine knows no fact by name: it asks by source and arguments, and compares values.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// What the engine wants to know about the world before it can decide: a source and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

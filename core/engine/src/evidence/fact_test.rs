@@ -1,12 +1,10 @@
 //! Fact tests: a fact compared with what a condition wants.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::evidence::fact::{Fact, FactKey, FactValue, Source};
+use crate::prelude::*;
 
 /// A condition on a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

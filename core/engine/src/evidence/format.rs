@@ -1,14 +1,11 @@
 //! Formats: what the files of an artifact must be for them to count (rules 3.3). The engine compares nothing: it asks.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
 use crate::policy::matcher::{ArgIs, ArgTest};
+use crate::prelude::*;
 
 /// The most values of a field that are named.
 const MAX_VALUES: usize = 5;

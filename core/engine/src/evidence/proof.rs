@@ -1,12 +1,11 @@
 //! What the outcome of a call proves (rules 3.3).
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::prelude::*;
 use crate::state::Uncounted;
 
 /// What the outcome of a call means to one run in which it was decided.

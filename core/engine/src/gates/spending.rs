@@ -1,14 +1,12 @@
 //! How much of budgets a call uses up (rules 4.8).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::calls::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
 use crate::calls::parts;
 use crate::calls::tool::{Call, SHELL, only_reads};
 use crate::decide::judge::Caller;
 use crate::policy::budget::{Budget, Count, Tally, bytes};
 use crate::policy::matcher::{Servers, Subject, Use};
+use crate::prelude::*;
 use crate::state::open_call::Amount;
 
 /// The longest path that is kept; a file with a longer one, or with one that is not known, is counted with every call.

@@ -1,20 +1,20 @@
 //! Access: what calls may do at all, whatever skills and rules allow (rules 4.7).
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What calls may do at all, from strict to lenient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AccessMode {
-    /// Calls that are known to only read.
+    /// Only calls that are known to only read.
     Readonly,
     /// What skills, rules and budgets allow.
     #[default]
     Normal,
-    /// As `normal`, and no budget holds.
+    /// As `normal`, and no budget holds. Only a person sets it, for a stated time: `phasegate access admin --for 30m`.
     Admin,
 }
 

@@ -10,7 +10,7 @@ pub enum ChangedTools {
     /// It runs, the agent gets a warning, and the journal records it.
     #[default]
     Report,
-    /// It is denied until a person accepts the tool.
+    /// It is denied until a person accepts the tool with `phasegate approve`.
     Deny,
 }
 
@@ -22,6 +22,7 @@ pub enum Approve {
     /// None.
     #[default]
     Never,
-    /// Those that only read, in the project.
+    /// A call whose every part only reads, names no path outside of the project, and talks to no other machine, but for a
+    /// command that is registered as READ.
     Reads,
 }

@@ -1,14 +1,12 @@
 //! Budgets: how much calls may use up, and how much they have (rules 4.8).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::tool::Call;
 use crate::policy::matcher::Matcher;
 use crate::policy::mode::Mode;
+use crate::prelude::*;
 
 /// The most budgets of a project.
 pub const MAX_BUDGETS: usize = 16;
@@ -55,7 +53,7 @@ pub enum Count {
     Files,
     /// The bytes of the texts that such calls give.
     Bytes,
-    /// A number that the results of calls report, when they end.
+    /// A number that the results of calls report.
     Reported,
 }
 
@@ -64,7 +62,7 @@ pub enum Count {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Per {
-    /// In each visit of a phase.
+    /// In each visit of a phase, for each live run.
     Phase,
     /// In each session, its subagents included.
     Session,

@@ -1,10 +1,10 @@
 //! Inputs: values that a run is given when it begins. `${name}` in a path, a command or a text of the skill stands for one.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// The longest value, in bytes.
 const LONGEST_VALUE: usize = 200;

@@ -4,10 +4,6 @@ mod one_or_many;
 mod effect;
 mod own_commands;
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +14,7 @@ use crate::calls::tool::{
     AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads, same_server, without_server,
 };
 use crate::policy::section_test::SectionTest;
+use crate::prelude::*;
 use crate::shell::words;
 pub use crate::shell::words::DOES;
 use crate::state::redacted_tests::Fit;

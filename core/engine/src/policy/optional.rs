@@ -1,10 +1,9 @@
 //! Whether a phase may be skipped, and by whom.
 
-use alloc::boxed::Box;
-
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::condition::Condition;
+use crate::prelude::*;
 
 /// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,9 +1,6 @@
 //! Plans: files whose elements each become a run of a phase, in waves (rules 3.1, `run: {each: ...}`).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::evidence::condition::Content;
 use crate::evidence::fact::FactKey;
 use crate::policy::input::{Input, Values, is_word};
+use crate::prelude::*;
 
 /// The most elements of a plan.
 pub const MAX_ELEMENTS: usize = 1000;

@@ -1,11 +1,11 @@
 //! What a policy asks about calls, so that only that is looked at.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
 
 use crate::calls::analysis::Access;
 use crate::policy::matcher::{ArgIs, Matcher};
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::values::glob::Glob;
 
 impl Policy {

@@ -1,10 +1,8 @@
 //! What a policy says of the registry (rules 4.6).
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What agents may register about the commands of programs (rules 4.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,6 +9,6 @@ use serde::{Deserialize, Serialize};
 pub enum Scope {
     /// In one session.
     Session,
-    /// In the project, for all its sessions.
+    /// In the project: all its sessions share the run.
     Project,
 }

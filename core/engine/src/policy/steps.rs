@@ -1,9 +1,6 @@
 //! Steps: the lines of an approved plan, each of which permits one call, once (rules 3.8).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -12,6 +9,7 @@ use crate::calls::outcome::CallOutcome;
 use crate::evidence::content::Content;
 use crate::evidence::fact::FactKey;
 use crate::policy::matcher::Matcher;
+use crate::prelude::*;
 
 /// The most steps of a plan.
 pub const MAX_STEPS: usize = 200;

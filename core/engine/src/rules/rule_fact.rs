@@ -1,12 +1,10 @@
 //! Facts of rules, as they are stored: what each asks of earlier calls (rules 4.10).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::policy::matcher::Matcher;
 use crate::policy::scope::Scope;
+use crate::prelude::*;
 use crate::state::redacted_tests::digest;
 
 /// A fact that rules read as `context.facts.NAME`.

@@ -1,8 +1,6 @@
 //! What the rules say of a call, rule by rule, for a person who asks why.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use phasegate_rules::{Held, Request, Truth, Value};
 use serde::Serialize;
@@ -17,6 +15,7 @@ use crate::evidence::fact::Facts;
 use crate::gates::gate::Context;
 use crate::gates::permitting::Asked;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::rules::earlier_calls::EarlierCalls;
 use crate::rules::rule_request::{OfState, RuleCall};
 use crate::state::State;

@@ -1,10 +1,8 @@
 //! A run at its beginning.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::calls::cause::By;
 use crate::policy::{ChildRun, Mode, Skill};
+use crate::prelude::*;
 use crate::state::{Barrier, Branch, Children, Run, Status};
 
 impl Run {

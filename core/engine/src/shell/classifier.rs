@@ -1,13 +1,11 @@
 //! The classifier: what all that is registered says of a command.
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::calls::analysis::{Registered, Word};
 use crate::calls::cause::{By, SessionSource};
 use crate::policy::Safety;
+use crate::prelude::*;
 use crate::shell::safety::{
     CommandWords, Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program, runs_another,
 };

@@ -5,10 +5,6 @@ mod options;
 mod sending;
 mod effects;
 
-use alloc::string::{String, ToString as _};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use self::effects::GENTLE;
@@ -20,6 +16,7 @@ pub(crate) use self::names::of_server;
 use self::options::Options;
 use self::sending::may_send;
 use crate::calls::analysis::{SimpleCommand, Verdict, Word};
+use crate::prelude::*;
 use crate::shell::npm;
 use crate::shell::runner::only_tests;
 use crate::shell::shell_word::quoted;

@@ -1,10 +1,9 @@
 //! Whether two command patterns select a command in common.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::words::{SYSTEM_FOLDERS, command, fits};
 use crate::state::redacted_tests::Fit;
 

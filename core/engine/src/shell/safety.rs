@@ -4,14 +4,13 @@ mod lists;
 mod pattern;
 mod verb;
 
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::cause::By;
+use crate::prelude::*;
 
 pub use lists::{is_never_read, is_runner, runners};
 pub use pattern::{CommandWords, PatternFault, SafetyPattern};

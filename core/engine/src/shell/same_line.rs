@@ -1,8 +1,7 @@
 //! Lines of the shell that differ in blanks and quotes alone.
 
-use alloc::string::String;
-
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::shell_word;
 
 /// What may stand between the commands of a line that is compared word by word.

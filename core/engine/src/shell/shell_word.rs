@@ -1,7 +1,6 @@
 //! Words of a shell line, in quotes.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
+use crate::prelude::*;
 
 /// A word in quotes: the shell takes it as it is.
 #[must_use]

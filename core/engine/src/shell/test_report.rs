@@ -1,9 +1,8 @@
 //! Test reports: what runners print at their end, as numbers.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// A known test runner.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,10 +1,7 @@
 //! Command patterns: which words of a simple command a matcher means.
 
-use alloc::string::ToString;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::calls::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
+use crate::prelude::*;
 use crate::shell::npm;
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::text_fits;

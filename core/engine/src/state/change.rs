@@ -1,9 +1,6 @@
 //! Changes: what one event does to the state. Journals store them; [`State::apply`] is the only way a state changes.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,6 +15,7 @@ use crate::policy::input::Values;
 use crate::policy::plan::Plan;
 use crate::policy::steps::{StepState, Steps};
 use crate::policy::{Mode, Scope};
+use crate::prelude::*;
 use crate::shell::safety::Entry;
 use crate::state::call_counts::FactChange;
 use crate::state::unfinished_calls::{DeniedCall, Question, Yes};

@@ -1,13 +1,11 @@
 //! Calls that were let through and have not ended, and what they would prove.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::outcome::CallOutcome;
 use crate::evidence::condition::Wanted;
+use crate::prelude::*;
 use crate::rules::fact_part::FactPart;
 use crate::state::redacted_tests::digest;
 

@@ -3,11 +3,10 @@
 //! A server can change what a tool says of itself, to the model and to the rules, after a person came to trust it.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::prelude::*;
 use crate::shell::safety::REGISTER;
 
 /// The most tools of one server that are pinned; a tool beyond them counts as changed.

@@ -4,14 +4,13 @@
 //! results of the tests that read the argument, and these replace the tests.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::prelude::*;
 use crate::state::rule_answers::RulesSeen;
 use crate::values::canonical::Sorted;
 

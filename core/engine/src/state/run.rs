@@ -7,10 +7,9 @@ use crate::evidence::condition::Gate;
 use crate::policy::plan::PlanProgress;
 use crate::policy::steps::Steps;
 use crate::policy::{Mode, Phase, Scope, Skill, Spent};
+use crate::prelude::*;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -1,9 +1,10 @@
 //! Lists of what has a version, and is found by it without a walk through the list.
 
-use alloc::vec::Vec;
 use core::slice;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What has a version.
 pub trait Versioned {

@@ -2,13 +2,12 @@
 
 mod group;
 
-use alloc::borrow::ToOwned as _;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 pub use self::group::{FileSet, Files, Group};
 

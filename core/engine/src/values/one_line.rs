@@ -1,6 +1,6 @@
 //! Texts of an agent as a person reads them: on one line, with nothing hidden.
 
-use alloc::string::String;
+use crate::prelude::*;
 
 /// The text with what moves, hides or ends a line written as an escape: control characters, and those of Unicode that turn
 /// the direction of writing or show nothing.

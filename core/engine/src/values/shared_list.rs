@@ -1,11 +1,12 @@
 //! Lists of shared values: a copy of a list copies no value, and a value is copied when it changes.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Index;
 use core::slice;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// A list whose values are shared with its copies. It is stored as a list of the values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

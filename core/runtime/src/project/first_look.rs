@@ -12,8 +12,7 @@ use crate::driver::failure_mode::{of_configs, of_mode};
 use crate::policies::policy_store::Current;
 use crate::project::{Project, Remembered, session_key};
 use crate::runtime::Runtime;
-use crate::sessions::integrity;
-use crate::sessions::integrity::compared;
+use crate::sessions::integrity::{self, compared};
 use crate::sessions::is_strict;
 use crate::sessions::snapshot::{ProjectSnapshot, SessionSnapshot};
 

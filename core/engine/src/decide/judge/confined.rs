@@ -1,8 +1,5 @@
 //! Commands that a phase which only reads lets run so that nothing of them stays (rules 3.2).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use phasegate_rules::Truth;
 
 use super::{SkillCall, SkillPart};
@@ -13,6 +10,7 @@ use crate::calls::tool::only_reads;
 use crate::decide::Line;
 use crate::policy::matcher::Matcher;
 use crate::policy::{Confine, Mode, Phase, Policy, Skill, Unlisted};
+use crate::prelude::*;
 use crate::shell::command_view::does;
 use crate::state::{Run, State};
 

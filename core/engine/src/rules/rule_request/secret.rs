@@ -1,9 +1,8 @@
 //! Which files hold secrets, as their names say it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Value};
+
+use crate::prelude::*;
 
 /// Names of files.
 const FILES: [&str; 12] = [

@@ -1,11 +1,9 @@
 //! The options of a simple command as rules see them: what its words surely are, and what they may stand for.
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Value};
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 
 /// Programs that take an option by its whole name alone. Most others also take the beginning of a long option's name, if no
 /// other option begins so.

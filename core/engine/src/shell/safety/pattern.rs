@@ -9,14 +9,10 @@
 //!
 //! Everything else stands for itself; capital letters count. `npx` and other runners are followed by the program's name.
 
-use alloc::borrow::ToOwned as _;
-use alloc::string::{String, ToString as _};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::lists::{is_never_read, is_runner};
 use super::verb;
 use crate::calls::analysis::Word;
+use crate::prelude::*;
 use crate::state::redacted_tests::Fit;
 
 /// The most bytes of a pattern.

@@ -1,9 +1,8 @@
 //! Words that change things.
 
-use alloc::string::String;
-
 use super::lists::is_changing;
 use crate::calls::analysis::Word;
+use crate::prelude::*;
 
 /// What divides a word into parts.
 const SIGNS: [char; 8] = ['-', '_', ':', '/', '.', '+', ',', '='];

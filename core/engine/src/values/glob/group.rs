@@ -1,9 +1,8 @@
 //! Groups of files: a name for what several patterns select, less what others do.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What the stored form of a group begins with. No pattern of a config does: it has no quotes in its braces.
 const BEGIN: &str = "{\"group\":";
