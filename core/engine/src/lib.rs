@@ -55,16 +55,8 @@
 #![no_std]
 extern crate alloc;
 
-/// What the prelude of the standard library has beside that of `core`.
-mod prelude {
-    pub(crate) use alloc::borrow::ToOwned;
-    pub(crate) use alloc::boxed::Box;
-    pub(crate) use alloc::format;
-    pub(crate) use alloc::string::{String, ToString};
-    pub(crate) use alloc::vec;
-    pub(crate) use alloc::vec::Vec;
-}
 mod step;
+mod prelude;
 pub mod values;
 pub mod calls;
 pub mod shell;
