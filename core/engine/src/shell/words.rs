@@ -147,6 +147,13 @@ pub(crate) fn is_plain_variable(name: &str) -> bool {
     PLAIN_VARIABLES.contains(&name)
 }
 
+impl Word {
+    /// Its text, where that is known.
+    pub fn known(&self) -> Option<&str> {
+        if let Self::Known(text) = self { Some(text) } else { None }
+    }
+}
+
 /// Whether a command has no assignments that may change what it does, and no redirection that reads or writes a file.
 #[must_use]
 pub fn is_plain(command: &SimpleCommand) -> bool {

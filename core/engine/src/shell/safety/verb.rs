@@ -76,8 +76,5 @@ fn part_changes(part: &str) -> bool {
 
 /// The first of these words that changes things.
 pub(crate) fn changing(words: &[Word]) -> Option<&str> {
-    words.iter().find_map(|word| match word {
-        Word::Known(text) => Some(text.as_str()).filter(|text| changes(text)),
-        Word::Unknown | Word::Value => None,
-    })
+    words.iter().filter_map(Word::known).find(|text| changes(text))
 }
