@@ -8,6 +8,7 @@ use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
 use super::control::{Target, about, give, give_project};
+use super::live::found::text;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -81,10 +82,6 @@ fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Fai
         context.out.line(format_args!("    {}", text(run, "ways_on")));
     }
     Ok(())
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether the skill, or any where none is named, is in force for the project.

@@ -233,7 +233,7 @@ fn said(opinion: &Opinion) -> String {
         opinion.run,
         opinion.skill.bold(),
         opinion.phase.green(),
-        event::mode_word(opinion.mode)
+        opinion.mode.word()
     );
     let of = opinion.part_of.as_ref().map(|whole| format!(", a part of {whole}")).unwrap_or_default();
     let forbids = if opinion.has_parts { "; its parts judge calls, it only forbids" } else { "" };
@@ -283,7 +283,7 @@ fn as_json(session: &str, again: &Again) -> Value {
                 "part_of": opinion.part_of,
                 "skill": opinion.skill,
                 "phase": opinion.phase,
-                "mode": event::mode_word(opinion.mode),
+                "mode": opinion.mode.word(),
                 "decision": opinion.decision,
             })
         })
