@@ -44,7 +44,6 @@ pub enum ModeArg {
 
 impl ModeArg {
     /// The mode.
-    #[must_use]
     pub fn mode(self) -> Mode {
         match self {
             Self::Warn => Mode::Warn,

@@ -37,7 +37,6 @@ pub struct Failure {
 
 impl Failure {
     /// A failure without a code.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { exit: Exit::Failed, code: None, message: message.into(), help: None }
     }

@@ -29,14 +29,12 @@ use crate::{rules, skills, version};
 ///
 /// The order of `files` does not matter. Skills are found in them, and taken from the shipped ones where a settings
 /// file names them under `use`.
-#[must_use]
 pub fn compile(files: &[SourceFile]) -> Compiled {
     compile_knowing(files, &Known::default())
 }
 
 /// As [`compile`], where something of the project is known: a name that none of a skill's servers has is reported, and a
 /// path into a folder that is probably misspelt.
-#[must_use]
 pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let mut files: Vec<&SourceFile> = files.iter().collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -103,7 +101,6 @@ fn approve(mut said: impl Iterator<Item = Approve>) -> Approve {
 /// The policy of one shipped skill alone, at least as strict as `mode`; `None` if no skill is named so.
 ///
 /// The name may say the form, as in [`find_shipped`].
-#[must_use]
 pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     let (shipped, form) = find_shipped(name)?;
     let form = if form == Form::Compat { "compat" } else { "strict" };

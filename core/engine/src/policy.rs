@@ -78,14 +78,12 @@ pub struct Policy {
 
 impl Policy {
     /// The skill of this name in the present policy.
-    #[must_use]
     pub fn skill(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
     /// The skill that an invocation means: the one of this name, else the one that the name means to a client that
     /// ignores case, outer spaces and the plugin a skill comes from (`plugin:name`). Doubt guards.
-    #[must_use]
     pub fn invoked(&self, name: &str) -> Option<&Skill> {
         let plain = Invocation::plain(name);
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
@@ -101,7 +99,6 @@ impl Policy {
     }
 
     /// The skill exactly as a run began with it. The skills that others run are part of these.
-    #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
         let known = |skill: &&Skill| skill.version == version && skill.name == name;
         // Most live runs are elements of a plan, whose skills are among the earlier ones and are found by a search.
@@ -179,7 +176,6 @@ impl Versioned for Skill {
 
 impl Skill {
     /// What it is made of: `composite` (a phase consists of runs), `atomic` (one phase, that a subagent does) or `phases`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.phases.as_slice() {
             phases if phases.iter().any(|phase| phase.run.is_some()) => "composite",
@@ -189,7 +185,6 @@ impl Skill {
     }
 
     /// A skill that one of its phases runs, at any depth.
-    #[must_use]
     pub fn child(&self, name: &str, version: &str) -> Option<&Self> {
         let mut children = self.children.iter();
         children.find_map(|child| {
@@ -199,7 +194,6 @@ impl Skill {
     }
 
     /// Whether one of its phases runs a skill of this name, at any depth.
-    #[must_use]
     pub fn runs(&self, name: &str) -> bool {
         self.children.iter().any(|child| child.name == name || child.runs(name))
     }
@@ -232,20 +226,17 @@ impl Skill {
     }
 
     /// The values of an instance.
-    #[must_use]
     pub fn values(&self) -> Values {
         let pair = |input: &Input| Some((input.name.clone(), input.value.clone()?));
         self.inputs.iter().filter_map(pair).collect()
     }
 
     /// The servers that a bare name permits.
-    #[must_use]
     pub fn permitted_servers(&self) -> Servers<'_> {
         if self.compat { Servers::Every } else { Servers::Listed(&self.servers) }
     }
 
     /// The servers that the skill names: those of its bare names, and those of single lines that allow.
-    #[must_use]
     pub fn named_servers(&self) -> Vec<&str> {
         let lines = self.phases.iter().flat_map(|phase| &phase.allowed).filter_map(|matcher| match &matcher.server {
             ServerPattern::Named(server) => Some(server.as_str()),
@@ -258,19 +249,16 @@ impl Skill {
     }
 
     /// Whether something else than an invocation or a person's command begins its runs.
-    #[must_use]
     pub fn starts_by_itself(&self) -> bool {
         self.start.iter().any(|start| *start != Start::Invocation)
     }
 
     /// Whether its invocation begins a run.
-    #[must_use]
     pub fn is_invoked(&self) -> bool {
         self.start.contains(&Start::Invocation)
     }
 
     /// How calls that no line lists are answered in a phase.
-    #[must_use]
     pub fn unlisted_in<'p>(&'p self, phase: &'p Phase) -> (&'p [UnlistedLine], Unlisted) {
         let own = phase.unlisted.as_deref().map(|rule| (rule.lines.as_slice(), rule.otherwise));
         own.unwrap_or((&self.unlisted_lines, self.unlisted))
@@ -288,7 +276,6 @@ impl Skill {
     }
 
     /// Whether a condition of it asks whether files are as they were.
-    #[must_use]
     pub fn asks_whether_unchanged(&self) -> bool {
         self.phases.iter().flat_map(Phase::conditions).any(|condition| {
             let mut asks = false;
@@ -299,7 +286,6 @@ impl Skill {
     }
 
     /// What `same` compares, in the conditions of all phases.
-    #[must_use]
     pub fn selectors(&self) -> Vec<&Selector> {
         let mut found = Vec::new();
         for condition in self.phases.iter().flat_map(Phase::conditions) {
@@ -309,7 +295,6 @@ impl Skill {
     }
 
     /// The place of a phase, by name.
-    #[must_use]
     pub fn phase_index(&self, name: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.name == name)
     }
@@ -333,7 +318,6 @@ pub enum Start {
 
 impl Start {
     /// What begins a run where nothing is said.
-    #[must_use]
     pub fn by_default() -> Vec<Self> {
         Vec::from([Self::Invocation])
     }
@@ -421,7 +405,6 @@ pub struct LineRequires {
 
 impl Phase {
     /// Whether something has to happen before the phase is done.
-    #[must_use]
     pub fn asks(&self) -> bool {
         self.done_when.is_some() || self.run.is_some() || self.steps.is_some()
     }
@@ -434,19 +417,16 @@ impl Phase {
 
     /// The calls that belong to the phase where a run stands in it. A phase that consists of runs has only those of its
     /// gate, once that is reached.
-    #[must_use]
     pub fn lines(&self, at_gate: bool) -> &[Matcher] {
         if self.run.is_some() && !at_gate { &[] } else { &self.allowed }
     }
 
     /// The plan whose elements it runs.
-    #[must_use]
     pub fn plan(&self) -> Option<&PlanFile> {
         self.run.as_ref().and_then(|run| run.plan.as_deref())
     }
 
     /// The condition of a line of `allowed`.
-    #[must_use]
     pub fn required_by(&self, line: usize) -> Option<&Condition> {
         self.line_requires.iter().find(|requires| requires.line == line).map(|requires| &requires.condition)
     }
@@ -543,7 +523,6 @@ pub enum OnViolation {
 
 impl OnViolation {
     /// The word of a config: `ask` or `deny`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ask => "ask",

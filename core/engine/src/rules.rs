@@ -59,7 +59,6 @@ pub struct RuleTool {
 
 impl Rules {
     /// The mode that the rules ask for: they deny or ask in `block`, and warn in `warn`. `None`: they let every call pass.
-    #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         let strictest = self.levels.iter().filter_map(|level| level.rules.strictest()).max()?;
         Some(if strictest == Effect::Warn { Mode::Warn } else { Mode::Block })

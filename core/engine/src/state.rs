@@ -60,7 +60,6 @@ impl State {
     }
 
     /// A run by id.
-    #[must_use]
     pub fn run(&self, id: &str) -> Option<&Run> {
         self.project.runs.iter().chain(&self.session.runs).find(|run| run.id == id)
     }

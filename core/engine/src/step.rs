@@ -91,7 +91,6 @@ impl From<&Run> for RunPosition {
 
 impl Outcome {
     /// Where the live runs stand after the event; `None` where no run ever began.
-    #[must_use]
     pub fn positions(&self) -> Option<Vec<RunPosition>> {
         self.runs.as_ref().map(|runs| runs.iter().map(|run| RunPosition::from(&**run)).collect())
     }
@@ -102,7 +101,6 @@ impl Outcome {
     }
 
     /// The state after the event, from the state before it.
-    #[must_use]
     pub fn state_after(&self, before: &State) -> State {
         let mut state = before.clone();
         self.apply_to(&mut state);

@@ -7,7 +7,6 @@ pub mod shared_list;
 pub mod by_version;
 
 /// Whether a value is its type's default, so that it need not be written.
-#[must_use]
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

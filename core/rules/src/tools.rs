@@ -79,13 +79,11 @@ const OWN: &[(&str, Arguments)] = &[
 pub const GUARD: &str = "guard";
 
 /// Whether an action is one with the guard itself.
-#[must_use]
 pub fn is_own_action(id: &str) -> bool {
     OWN.iter().any(|(known, _)| *known == id)
 }
 
 /// What the argument of a tool is that hosts bring along. `None`: rules do not read it.
-#[must_use]
 pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
     let (_, arguments) = BUILTIN.iter().chain(OWN).find(|(known, _)| *known == action)?;
     arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
@@ -96,7 +94,6 @@ pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
 pub(crate) const OTHER_TOOL: &str = "any-other-tool";
 
 /// The tools that hosts bring along, and the actions with the guard itself. `labels` says what each tool can do.
-#[must_use]
 pub fn builtin(labels: impl Fn(&str) -> Vec<String>) -> Vec<ToolShape> {
     let shape = |(action, arguments): &(&str, Arguments)| ToolShape {
         action: (*action).to_string(),

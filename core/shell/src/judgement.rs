@@ -142,19 +142,16 @@ pub struct Problem {
 
 impl Pattern {
     /// A pattern that stands for one text only.
-    #[must_use]
     pub fn known(text: &str) -> Self {
         if text.is_empty() { Self(Vec::new()) } else { Self(vec![Piece::Text(text.to_owned())]) }
     }
 
     /// A pattern that stands for any text.
-    #[must_use]
     pub fn open() -> Self {
         Self(vec![Piece::Any])
     }
 
     /// The text, where the pattern stands for one only.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
         for piece in &self.0 {
@@ -167,7 +164,6 @@ impl Pattern {
     }
 
     /// The folder that a path known in part is in; `None`: it may be anywhere.
-    #[must_use]
     pub fn folder(&self) -> Option<String> {
         // What a search finds lies below the folder in which it starts.
         let below = |piece: &Piece| match piece {
@@ -190,13 +186,11 @@ impl Pattern {
     }
 
     /// This pattern and behind it another one, with texts that stand beside each other as one.
-    #[must_use]
     pub fn then(&self, behind: &Self) -> Self {
         Self::joined(self.0.iter().chain(&behind.0).cloned())
     }
 
     /// These pieces, with texts that stand beside each other as one.
-    #[must_use]
     pub fn joined(all: impl IntoIterator<Item = Piece>) -> Self {
         let mut pieces: Vec<Piece> = Vec::new();
         for piece in all {
@@ -209,7 +203,6 @@ impl Pattern {
     }
 
     /// Whether the pattern can stand for `text`, where the home folder is `home` (any folder if absent).
-    #[must_use]
     pub fn could_be(&self, text: &str, home: Option<&str>) -> bool {
         // The positions in `text` that the pieces so far can have reached, as in a simulation of an automaton.
         let bytes = text.as_bytes();

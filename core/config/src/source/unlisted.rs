@@ -46,7 +46,6 @@ pub struct UnlistedCalls {
 
 impl UnlistedRuleSource {
     /// The word for what no line of the list selects.
-    #[must_use]
     pub fn word(&self) -> Option<Unlisted> {
         match self {
             Self::Word(word) => Some(*word),

@@ -24,7 +24,6 @@ pub enum Effect {
 
 impl Effect {
     /// What the mode of a run makes of a violation.
-    #[must_use]
     pub fn of_violation(mode: Mode) -> Self {
         match mode {
             Mode::Warn => Self::Warn,
@@ -33,13 +32,11 @@ impl Effect {
     }
 
     /// The same, where the policy has a person asked.
-    #[must_use]
     pub fn of_question(mode: Mode) -> Self {
         Self::of_violation(mode).min(Self::Ask)
     }
 
     /// The effect's word in transcripts: `allow`, `warn`, `ask` or `deny`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -80,7 +77,6 @@ pub enum Gate {
 
 impl Gate {
     /// The gate's word in transcripts.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -200,7 +196,6 @@ impl Decision {
     }
 
     /// Whether the call may run now.
-    #[must_use]
     pub fn lets_through(&self) -> bool {
         matches!(self.effect, Effect::Allow | Effect::Warn)
     }

@@ -685,7 +685,6 @@ pub struct DecidingRun {
 
 impl Denial {
     /// A denial that no run decided.
-    #[must_use]
     pub fn new(kind: DenialKind, effect: Effect) -> Self {
         Self {
             kind,

@@ -115,7 +115,6 @@ fn command_in_words(command: &str) -> String {
 }
 
 /// What a command does, as a noun.
-#[must_use]
 pub fn effect_in_words(word: &str) -> String {
     String::from(match word {
         "format" => "a formatter",
@@ -208,13 +207,11 @@ fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
 
 impl Condition {
     /// What it asks for, in the words of a sentence.
-    #[must_use]
     pub fn wanted(&self) -> String {
         wanted(self)
     }
 
     /// That it holds, in few words.
-    #[must_use]
     pub fn reason(&self) -> String {
         reason(self)
     }

@@ -90,7 +90,6 @@ impl Denial {
 
 impl DenialKind {
     /// The stable code of the kind.
-    #[must_use]
     pub fn code(&self) -> Code {
         render(self).code
     }
@@ -101,7 +100,6 @@ impl DenialKind {
     }
 
     /// The result of a command that is refused for this, as JSON.
-    #[must_use]
     pub fn result(&self) -> Value {
         let Rendered { code, reason, .. } = render(self);
         json!({"is_error": true, "code": code.id(), "text": reason})

@@ -32,7 +32,6 @@ pub(crate) fn is_builtin(tool: &str) -> bool {
 /// What the built-in tools of agent hosts can do, under their canonical names.
 ///
 /// A shell counts as writing and executing until its command line is read.
-#[must_use]
 pub fn builtin_labels(tool: &str) -> Labels {
     let words: &[&str] = match tool {
         "Read"

@@ -29,7 +29,6 @@ const PLACES: i64 = 6;
 const MAX_DIGITS: i64 = 40;
 
 /// The numbers of a result that are not negative, those in objects and lists included.
-#[must_use]
 pub fn numbers(result: &Value) -> Reported {
     let mut found = Reported::new();
     collect(result, "", &mut found);
@@ -37,7 +36,6 @@ pub fn numbers(result: &Value) -> Reported {
 }
 
 /// The numbers of the result of an MCP server's tool: of its `structuredContent`, else of its first text that is JSON.
-#[must_use]
 pub fn of_server(result: &Value) -> Reported {
     if let Some(structured) = result.get("structuredContent").filter(|value| value.is_object()) {
         return numbers(structured);
@@ -51,7 +49,6 @@ pub fn of_server(result: &Value) -> Reported {
 }
 
 /// The numbers of a text that is a JSON object; `None`: it is none.
-#[must_use]
 pub fn of_text(text: &str) -> Option<Reported> {
     let is_object = text.len() <= MAX_TEXT && text.starts_with('{');
     let value: Value = serde_json::from_str(Some(text).filter(|_| is_object)?).ok()?;

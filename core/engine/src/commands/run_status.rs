@@ -189,7 +189,6 @@ fn kept(world: &mut World<'_>, artifact: &Artifact, place: &Place<'_>) -> Value 
 }
 
 /// As [`made`], by these facts, also of a run that has ended; `null` if they do not tell.
-#[must_use]
 pub fn files_made(artifact: &Artifact, run: &Run, facts: &Facts) -> Value {
     made(&mut World::new(facts), artifact, run)
 }

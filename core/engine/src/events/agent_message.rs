@@ -34,7 +34,6 @@ struct Asking<'p> {
 }
 
 /// The text of the agent's finished message, if the event has one.
-#[must_use]
 pub fn message(event: &Event) -> Option<&str> {
     match &event.kind {
         EventKind::Message { role, text, complete: true, .. } if role == ASSISTANT => Some(text),
@@ -75,7 +74,6 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
 }
 
 /// Whether a message of the main agent would be looked at.
-#[must_use]
 pub fn is_asked(policy: &Policy, state: &State) -> bool {
     !asking(policy, state, &Speaker { agent: None, kind: "" }).is_empty()
 }

@@ -19,7 +19,6 @@ pub struct FactKey {
 
 impl FactKey {
     /// The key of what a source answers to these arguments: a text, a list or an object.
-    #[must_use]
     pub fn new(source: &str, args: &Value) -> Self {
         let args = match args {
             Value::String(text) if !reads_as_json(text) => text.clone(),
@@ -29,13 +28,11 @@ impl FactKey {
     }
 
     /// The name of the source, for example `file`. It has no colon.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// The arguments, in the form that the source asks for.
-    #[must_use]
     pub fn args(&self) -> Value {
         let json = reads_as_json(&self.args).then(|| serde_json::from_str(&self.args).ok()).flatten();
         json.unwrap_or_else(|| Value::from(self.args.as_str()))

@@ -65,7 +65,6 @@ pub struct Schema {
 }
 
 /// The values that a field of the front matter may have, where they are listed: `` `passed` or `failed` ``. Long lists are cut.
-#[must_use]
 pub fn values(is: &ArgIs) -> Option<String> {
     let shown = |value: &Value| match value {
         Value::String(text) => alloc::format!("`{text}`"),
@@ -94,7 +93,6 @@ pub enum TextTest {
 
 impl TextTest {
     /// Whether a text is as it must be. An expression that is not valid matches nothing.
-    #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         match self {
             Self::Is(wanted) => wanted == text,

@@ -58,7 +58,6 @@ pub struct Same {
 
 impl Selector {
     /// The values, with paths relative to the project; `None` if they are not all known.
-    #[must_use]
     pub fn values(&self, call: &Call) -> Option<Vec<String>> {
         let values = match self {
             Self::Writes => written(call)?,

@@ -48,7 +48,6 @@ impl<'a> After<'a> {
 
 impl Budget {
     /// Whether the time of a count is over, so that it begins anew. At a time that is not known it is not.
-    #[must_use]
     pub fn is_over(&self, known: &Tally, time: Option<i64>) -> bool {
         let passed = known.since.zip(time).map(|(since, now)| now.saturating_sub(since));
         self.within.zip(passed).is_some_and(|(within, passed)| passed >= within)

@@ -94,7 +94,6 @@ pub struct Tally {
 
 impl Budget {
     /// A count in the unit of the limit, rounded up.
-    #[must_use]
     pub fn in_units(&self, spent: u64) -> u64 {
         if self.count == Count::Reported { spent.div_ceil(UNIT) } else { spent }
     }

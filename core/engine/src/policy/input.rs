@@ -45,7 +45,6 @@ pub struct Instance {
 impl Input {
     /// Whether this may be its value. What would mean something else in a glob, a command line or a path is no value,
     /// whatever the pattern says.
-    #[must_use]
     pub fn takes(&self, value: &str) -> bool {
         is_word(value) && whole(&self.pattern).is_some_and(|pattern| pattern.is_match(value))
     }
@@ -66,7 +65,6 @@ fn whole(pattern: &str) -> Option<regex::Regex> {
 }
 
 /// Why this is no regular expression; `None`: it is one.
-#[must_use]
 pub fn fault(pattern: &str) -> Option<String> {
     regex::Regex::new(pattern).err().map(|error| error.to_string())
 }

@@ -174,7 +174,6 @@ pub enum Servers<'a> {
 
 impl Matcher {
     /// Whether the matcher applies to the call, with doubt settled by what the list is for.
-    #[must_use]
     pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
         match self.fit(subject, servers, used) {
             Fit::Yes => true,
@@ -537,7 +536,6 @@ impl PathTest {
 
 impl ArgIs {
     /// Whether a value that is known is as wanted; `None`: there is none.
-    #[must_use]
     pub fn holds(&self, found: Option<&Value>) -> bool {
         match (self, found) {
             (Self::Present(wanted), found) => *wanted == found.is_some(),

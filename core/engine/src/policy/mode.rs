@@ -15,7 +15,6 @@ pub enum Mode {
 
 impl Mode {
     /// The word of a config: `warn` or `block`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Warn => "warn",

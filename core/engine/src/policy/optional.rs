@@ -21,7 +21,6 @@ pub enum Optional {
 
 impl Optional {
     /// Whether an agent may skip the phase, now or under a condition.
-    #[must_use]
     pub fn is_possible(&self) -> bool {
         matches!(self, Self::Yes | Self::When(_))
     }

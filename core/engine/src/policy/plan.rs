@@ -291,7 +291,6 @@ pub struct PlanProgress {
 
 impl PlanProgress {
     /// A plan of which nothing is done.
-    #[must_use]
     pub fn new(plan: Plan) -> Self {
         Self { plan: alloc::sync::Arc::new(plan), wave: 0, finished: Vec::new(), skipped: Vec::new() }
     }
@@ -329,14 +328,12 @@ impl PlanProgress {
     }
 
     /// The wave after the present one.
-    #[must_use]
     pub fn next_wave(&self) -> Option<usize> {
         let next = self.wave.saturating_add(1);
         (next < self.plan.waves.len()).then_some(next)
     }
 
     /// The number of the present wave, as the plan has it, where it has several.
-    #[must_use]
     pub fn wave_number(&self) -> Option<u64> {
         self.plan.waves.get(self.wave).copied().filter(|_| self.plan.waves.len() > 1)
     }

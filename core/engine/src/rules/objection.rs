@@ -64,7 +64,6 @@ impl Ruled {
     }
 
     /// Why, as data: in the rule's own words, whatever the call.
-    #[must_use]
     pub fn reason(&self) -> DenialReason {
         let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
         let why = || own_reason(rule).to_owned();

@@ -47,7 +47,6 @@ pub struct RuleTold {
 }
 
 /// What the rules say of a call that would be made now. `None`: the event is no call.
-#[must_use]
 pub fn rules_told(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Option<RulesTold> {
     let call = event.call()?;
     let (kind, mut world) = (agent_kind(state, event), World::new(facts));

@@ -58,7 +58,6 @@ pub(crate) fn fit(skill: &Skill, values: &Values) -> bool {
 
 /// The skill that an event may begin with values, and these: an instance of it is to be made before `step`. `None`: the
 /// event begins nothing with values.
-#[must_use]
 pub fn asked<'p>(policy: &'p Policy, event: &Event) -> Option<(&'p Skill, Values)> {
     if policy.skills.iter().all(|skill| skill.inputs.is_empty()) {
         return None;

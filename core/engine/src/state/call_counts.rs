@@ -74,7 +74,6 @@ pub enum Dropped {
 
 impl KeptFacts {
     /// Whether nothing is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes == 0 && self.facts.is_empty()
     }

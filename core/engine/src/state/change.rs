@@ -513,7 +513,6 @@ pub enum Durability {
 
 impl Change {
     /// Which half of the state the change belongs to.
-    #[must_use]
     #[expect(clippy::too_many_lines, reason = "a line for each change, so that a new one must say where it belongs")]
     pub fn scope(&self) -> Scope {
         let of = |run: &str| if run.starts_with(PROJECT_RUN) { Scope::Project } else { Scope::Session };
@@ -584,7 +583,6 @@ impl Change {
     }
 
     /// Whether the change must be on the disk before the answer goes out.
-    #[must_use]
     pub fn durability(&self) -> Durability {
         if self.scope() == Scope::Session && self.may_be_lost() { Durability::Written } else { Durability::Synced }
     }
@@ -630,7 +628,6 @@ impl Change {
     }
 
     /// Whether a run began, moved or ended.
-    #[must_use]
     pub fn moves_a_run(&self) -> bool {
         let enters = matches!(self, Self::PhaseEntered { .. } | Self::PhaseBack { .. } | Self::PhaseReturned { .. });
         enters || matches!(self, Self::RunBegun(_) | Self::RunEnded { .. })

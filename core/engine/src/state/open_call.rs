@@ -122,7 +122,6 @@ pub const GOES_ON: i64 = 10 * 60 * 1000;
 
 impl OpenCall {
     /// Whether it may have changed something, with this outcome.
-    #[must_use]
     pub fn may_have_changed(&self, outcome: CallOutcome) -> bool {
         match outcome {
             CallOutcome::Ok => true,
@@ -132,13 +131,11 @@ impl OpenCall {
     }
 
     /// Whether it may still change files at this time, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub fn may_still_write(&self, now: Option<i64>) -> bool {
         !self.writes.is_empty() && self.may_go_on(now)
     }
 
     /// Whether it may still run at this time, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub fn may_go_on(&self, now: Option<i64>) -> bool {
         let since = || Some(now?.saturating_sub(self.since?));
         !self.launched || since().is_some_and(|age| age < GOES_ON)
@@ -146,7 +143,6 @@ impl OpenCall {
 
     /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or
     /// by another program; it is no proof against one who chooses both arguments.
-    #[must_use]
     pub fn has_input(&self, input: &Value) -> bool {
         self.input == digest(input)
     }

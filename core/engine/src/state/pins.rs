@@ -51,7 +51,6 @@ pub type Pins = BTreeMap<String, BTreeMap<String, Pin>>;
 pub(crate) const PREFIX: &str = "tool:";
 
 /// The name by which a person accepts a tool.
-#[must_use]
 pub fn approval_name(server: &str, tool: &str) -> String {
     format!("{PREFIX}{server}/{tool}")
 }

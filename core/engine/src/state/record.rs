@@ -146,7 +146,6 @@ pub enum Record {
 /// The records that the changes of an event stand for.
 ///
 /// `before` is the state before the event. The policy only gives the name of a phase in [`Record::EvidenceSeen`].
-#[must_use]
 pub fn records(policy: &Policy, before: &State, event: &Event, changes: &[Change]) -> Vec<Record> {
     let mut records = Vec::new();
     if !changes.iter().any(is_recorded) {

@@ -95,7 +95,6 @@ pub(crate) fn part_prefix(number: u32) -> String {
 }
 
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
-#[must_use]
 pub fn digest(input: &Value) -> String {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     // Nothing that is hashed fails to be.

@@ -19,7 +19,6 @@ use crate::state::rule_answers::RulesSeen;
 
 /// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
 /// them; an empty one is all of them.
-#[must_use]
 pub fn redacted(policy: &Policy, event: &Event, call: &Call, parts: &[String]) -> Redacted {
     let (mut outcomes, mut values) = (BTreeMap::new(), BTreeMap::new());
     let commands = parts_of(call);

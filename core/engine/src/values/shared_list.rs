@@ -15,7 +15,6 @@ pub struct SharedList<T>(Vec<Arc<T>>);
 
 impl<T> SharedList<T> {
     /// The values, in order.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self.0.iter())
     }
@@ -26,13 +25,11 @@ impl<T> SharedList<T> {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

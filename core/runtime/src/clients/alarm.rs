@@ -63,13 +63,11 @@ impl Alarm {
     }
 
     /// Whether evidence of its session is not to be trusted until a person has seen it.
-    #[must_use]
     pub fn stands(&self) -> bool {
         !self.seen && self.what != Past::RecordLost
     }
 
     /// What happened, as a fragment.
-    #[must_use]
     pub fn text(&self) -> String {
         let Self { session, id, tool, what, more, .. } = self;
         if *more > 0 {

@@ -39,7 +39,6 @@ pub struct Offer {
 
 impl Offer {
     /// What a person is told of it when a session starts.
-    #[must_use]
     pub fn notice(&self) -> String {
         format!(
             "phasegate: the configs of this project changed, and the accepted ones stay in force: {}. {}",

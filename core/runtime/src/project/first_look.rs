@@ -34,7 +34,6 @@ impl FirstLook {
 impl FirstLook {
     /// What happens to a frame of this session if its journals cannot be opened. A project that only warns stays so, unless
     /// they may hold a run in block mode.
-    #[must_use]
     pub fn unopened(
         &self,
         project: &Project,

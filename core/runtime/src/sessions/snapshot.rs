@@ -236,7 +236,6 @@ pub struct Checkpoint {
 
 impl ProjectSnapshot {
     /// Whether a session's start would look at this session, by the name of its file.
-    #[must_use]
     pub fn is_awake(&self, session: &str) -> bool {
         self.index.as_ref().is_none_or(|index| index.awake.contains(session))
     }
@@ -434,7 +433,6 @@ impl SessionSnapshot {
     }
 
     /// Whether the change has no effect. Of the engine's half that is never said.
-    #[must_use]
     pub fn has(&self, change: &SessionChange) -> bool {
         match change {
             SessionChange::Engine(_) => false,

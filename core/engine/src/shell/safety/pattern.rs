@@ -65,7 +65,6 @@ pub enum PatternFault {
 
 impl PatternFault {
     /// What is wrong, as a lower-case phrase.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Self::Empty => "empty pattern".to_owned(),
@@ -93,7 +92,6 @@ pub struct CommandWords<'w> {
 
 impl<'w> CommandWords<'w> {
     /// Looks at the words of a simple command.
-    #[must_use]
     pub fn of(words: &'w [Word]) -> Self {
         let before = core::iter::once(None).chain(words.iter().map(Some));
         let changes = |(word, before): (&Word, Option<&Word>)| match (before, word) {
@@ -133,14 +131,12 @@ impl SafetyPattern {
     }
 
     /// The name of the program that it is about: the first word, or the one after a runner.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         let first = literal(self.words.first()?)?;
         if is_runner(first) { literal(self.words.get(1)?) } else { Some(first) }
     }
 
     /// The first of its own words after the program that changes things.
-    #[must_use]
     pub fn changing(&self) -> Option<&str> {
         self.own().filter_map(literal).find(|word| verb::changes(word))
     }
@@ -158,13 +154,11 @@ impl SafetyPattern {
     }
 
     /// Whether any words may stand in the place of a program that the program runs.
-    #[must_use]
     pub(crate) fn is_open(&self) -> bool {
         self.open().is_some()
     }
 
     /// A word with a star in that place that stands for programs or scripts, as in `catchsegv *.sh`.
-    #[must_use]
     pub(crate) fn any_program(&self) -> Option<String> {
         let Wanted::Word(pieces) = self.open()? else { return None };
         let with = |star: &str| -> String {
@@ -175,7 +169,6 @@ impl SafetyPattern {
 
     /// Whether a command has the words of the pattern. `careful`: a star stands for no word that changes things, and for
     /// none that is known only when the command runs.
-    #[must_use]
     pub fn fits(&self, command: &CommandWords<'_>, careful: bool) -> Fit {
         let mut reached = vec![Fit::No; self.words.len().saturating_add(1)];
         if let Some(start) = reached.first_mut() {

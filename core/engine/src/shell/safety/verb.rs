@@ -20,7 +20,6 @@ const FORMATS: [&str; 19] = [
 
 /// Whether a word may be a verb that changes things: it is one of the list, or has one as a part (`batch-delete`,
 /// `apps:destroy`, `deleteMessage`, `--delete`). A word with a blank in it is a text.
-#[must_use]
 pub fn changes(word: &str) -> bool {
     if word.contains(char::is_whitespace) {
         return false;
