@@ -71,6 +71,14 @@ impl Output {
         let _ = writeln!(anstream::stdout(), "{:#}", Sorted(value));
     }
 
+    /// Prints a JSON value where JSON is asked for; whether it is.
+    pub fn value_if_asked(&self, value: &Value) -> bool {
+        if self.json {
+            self.value(value);
+        }
+        self.json
+    }
+
     /// Prints one of several JSON values, on a line of its own (JSON Lines).
     pub fn row(&self, value: &Value) {
         self.line(Sorted(value));

@@ -64,8 +64,7 @@ pub struct Args {
 ///
 /// There are no sessions or no configs, a config has mistakes, or a file cannot be read or written.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let files = backtest::by_session(files(args, &runtime, &project)?);
     let trial = trial(args, &runtime, &project)?;
     let mut report = play(&trial, &files, context)?;

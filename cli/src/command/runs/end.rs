@@ -64,8 +64,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Says what became of the skill whose part was ended.
 fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let known = sessions(&project)?.known;
     let session = known.iter().find(|known| known.id == session);
     let runs = runtime.runs(&project, session)?;

@@ -32,8 +32,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     command.insert("mode".to_string(), Value::from(args.mode.mode().word()));
     let answer = give(context, &args.target, "set_mode", command.into())?;
     let renewed = renew(context);
-    if context.out.json {
-        context.out.value(&answer.result);
+    if context.out.value_if_asked(&answer.result) {
         return Ok(Exit::Done);
     }
     let skill = answer.result.get("skill").and_then(Value::as_str).unwrap_or_default();

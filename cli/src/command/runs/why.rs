@@ -37,8 +37,7 @@ pub struct Args {
 ///
 /// The session or the record is not known, or a journal cannot be read.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let session = session::named(&project, args.session.as_ref())?;
     let Some(call) = &args.call else { return last_denial(context, &runtime, &project, &session) };
     let seq = match call.parse() {

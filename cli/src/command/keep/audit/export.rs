@@ -42,8 +42,7 @@ pub(super) enum Format {
 ///
 /// The session is not known, or a journal cannot be read.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let ids = match &args.session {
         Some(_) => vec![session::named(&project, args.session.as_ref())?],
         None => all(&project)?,

@@ -20,8 +20,7 @@ pub(super) struct Args {}
 ///
 /// No folder for the state is known.
 pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let mut bar = Progress::new(context.out, "verify");
     let mut report = verify(&runtime.locations, &project, &mut |done, total| {
         bar.set(done, total);
