@@ -95,12 +95,12 @@ fn answer(output: &Value) -> Cell {
 mod tests {
     use super::*;
 
-    const STORY: &str = r#"{"name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "strict": {"mode": "block"}},
+    const STORY: &str = r#"[{"case": "c", "name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "strict": {"mode": "block"}},
         "skills": [{"skill": "s", "phases": {"p": {"allowed": ["Read"], "forbidden": ["Edit"]}}}],
         "steps": [{"event": {"event": "tool_call", "id": "1", "tool": "Edit", "input": {}},
             "expect": {"decision": "allow", "code": null}},
             {"event": {"event": "tool_result", "id": "1", "ok": true}},
-            {"event": {"event": "tool_call", "id": "2", "tool": "Read", "input": {}}}]}"#;
+            {"event": {"event": "tool_call", "id": "2", "tool": "Read", "input": {}}}]}]"#;
 
     #[test]
     fn columns_differ_as_the_engine_decides_and_not_as_the_story_expects() {
