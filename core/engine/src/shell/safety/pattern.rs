@@ -237,7 +237,7 @@ pub(crate) fn start(words: &[Word]) -> String {
 /// Whether the first word after the program that is no option names a program or a script, which the program may run.
 pub(crate) fn runs_another(words: &[Word]) -> bool {
     let known = arguments(words).iter().filter_map(Word::known);
-    known.into_iter().find(|text| !text.starts_with('-')).is_some_and(|text| names_program(text))
+    known.into_iter().find(|text| !text.starts_with('-')).is_some_and(names_program)
 }
 
 /// Whether a word says itself that it names a program or a script: a known one, a script by its ending, or a path whose
