@@ -44,20 +44,10 @@ pub enum ModeArg {
 
 impl ModeArg {
     /// The mode.
-    #[must_use]
     pub fn mode(self) -> Mode {
         match self {
             Self::Warn => Mode::Warn,
             Self::Block => Mode::Block,
-        }
-    }
-
-    /// The mode's word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Block => "block",
         }
     }
 }

@@ -34,7 +34,6 @@ fn template() -> String {
 }
 
 /// All commands by group, as `phasegate help all` prints them.
-#[must_use]
 pub fn all() -> String {
     Command::GROUPS.iter().map(listed).collect::<Vec<_>>().join("\n")
 }

@@ -28,13 +28,11 @@ use crate::exit::{NO_PROGRAM, NOT_CONFINED};
 use crate::shell_probe::probe_here;
 
 /// The arguments of the shell, where the program is to run a line of a client: those behind [`ARGUMENT`].
-#[must_use]
 pub(crate) fn asked(args: &[OsString]) -> Option<&[OsString]> {
     args.get(1).filter(|word| *word == ARGUMENT).and(args.get(2..))
 }
 
 /// Runs what the client gave its shell.
-#[must_use]
 pub(crate) fn run(args: &[OsString]) -> ExitCode {
     let name = args.first().and_then(|name| NAMES.into_iter().find(|known| name == *known));
     let (Some(name), Some(args)) = (name, args.get(1..)) else { return ExitCode::from(NO_PROGRAM) };

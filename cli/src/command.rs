@@ -1,5 +1,37 @@
 //! The subcommands.
 
+/// Declares the parts of a command: the help of each, its name, and the module that holds its arguments and runs it.
+macro_rules! parts {
+    ($($(#[doc = $help:literal])+ $name:ident($module:ident);)+) => {
+        /// The arguments.
+        #[derive(Debug, clap::Args)]
+        pub struct Args {
+            /// What to do.
+            #[command(subcommand)]
+            part: Part,
+        }
+
+        #[derive(Debug, clap::Subcommand)]
+        enum Part {
+            $($(#[doc = $help])+ $name($module::Args),)+
+        }
+
+        /// Does it.
+        ///
+        /// # Errors
+        ///
+        /// It could not be done.
+        pub fn run(
+            args: &Args,
+            context: &crate::context::Context,
+        ) -> Result<crate::exit::Exit, crate::output::Failure> {
+            match &args.part {
+                $(Part::$name(args) => $module::run(args, context),)+
+            }
+        }
+    };
+}
+
 pub mod runs;
 pub mod keep;
 pub mod policies;

@@ -48,4 +48,15 @@ impl Context {
     pub fn find_project(&self, runtime: &Runtime) -> Result<Project, Failure> {
         Ok(Project::find(&runtime.locations, &self.start()?))
     }
+
+    /// The runtime, and the project of the folder that was given, else of the current one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Context::runtime`] and [`Context::start`].
+    pub fn runtime_and_project(&self) -> Result<(Runtime, Project), Failure> {
+        let runtime = self.runtime()?;
+        let project = self.find_project(&runtime)?;
+        Ok((runtime, project))
+    }
 }

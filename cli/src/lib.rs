@@ -27,7 +27,6 @@ use crate::context::Context;
 use crate::output::{Failure, Output};
 
 /// Runs the program with these arguments, the program's own name first.
-#[must_use]
 pub fn run(args: Vec<OsString>) -> ExitCode {
     #[cfg(unix)]
     if let Some(args) = client_shell::asked(&args) {

@@ -37,7 +37,6 @@ pub struct Failure {
 
 impl Failure {
     /// A failure without a code.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { exit: Exit::Failed, code: None, message: message.into(), help: None }
     }
@@ -70,6 +69,14 @@ impl Output {
     /// Prints a JSON value.
     pub fn value(&self, value: &Value) {
         let _ = writeln!(anstream::stdout(), "{:#}", Sorted(value));
+    }
+
+    /// Prints a JSON value where JSON is asked for; whether it is.
+    pub fn value_if_asked(&self, value: &Value) -> bool {
+        if self.json {
+            self.value(value);
+        }
+        self.json
     }
 
     /// Prints one of several JSON values, on a line of its own (JSON Lines).

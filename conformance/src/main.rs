@@ -152,8 +152,9 @@ fn play(names: &[String], all: bool) -> Result<(), String> {
 fn walkthrough() -> Result<(), String> {
     let path = cases().join(WALKTHROUGH);
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let case = Case::parse(&text)?;
-    let rows = table(&case)?;
+    let cases = Case::parse(&text)?;
+    let case = cases.iter().find(|case| case.case == "walkthrough").ok_or("no case `walkthrough`")?;
+    let rows = table(case)?;
     anstream::print!("\n{}\n{}\n{rows}", case.name.bold(), "each cell: what was decided -> phase after".dimmed());
     Ok(())
 }

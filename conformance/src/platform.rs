@@ -12,7 +12,7 @@ use crate::compare::subset;
 use crate::loading::Loading;
 use crate::play::folders::cases;
 use crate::play::player::{Played, Stage};
-use crate::play::session::{Answer, Session};
+use crate::play::session::{Answer, SESSIONS, Session, Sessions};
 use crate::report::outcome;
 use crate::texts;
 
@@ -28,9 +28,16 @@ pub(crate) fn sessions(loading: &mut Loading, adapter: &str) {
         .filter_map(|path| path.strip_prefix(&folder)?.split_once('/').map(|(name, _)| name.to_string()))
         .collect();
     unrecorded(loading, adapter, &names);
-    let mut scripts = Vec::new();
+    let path = format!("{adapter}/{SESSIONS}");
+    let kept = loading.unused.contains(&path).then(|| loading.take(&path)).flatten().unwrap_or_default();
+    let kept = Sessions::parse(&kept).unwrap_or_else(|problem| {
+        loading.fails(&path, &problem);
+        Sessions::default()
+    });
+    let mut scripts: Vec<_> = kept.unused(&names).iter().map(|problem| Mismatch::broken(&path, problem)).collect();
     for name in names {
-        match read(loading, adapter, &name) {
+        let frames = loading.take(&format!("{folder}{name}/frames.jsonl")).unwrap_or_default();
+        match Session::parse(adapter, &name, &kept, &frames) {
             Ok(session) => {
                 scripts.extend(script(&session));
                 let id = format!("session/{}", session.id());
@@ -82,12 +89,6 @@ fn unrecorded(loading: &mut Loading, adapter: &str, names: &BTreeSet<String>) {
     }
 }
 
-fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, String> {
-    let mut take = |file: &str| loading.take(&format!("{adapter}/sessions/{name}/{file}")).unwrap_or_default();
-    let (about, frames) = (take("session.toml"), take("frames.jsonl"));
-    Session::parse(adapter, name, &about, &frames)
-}
-
 /// Every recorded session of every adapter.
 ///
 /// # Errors
@@ -96,16 +97,13 @@ fn read(loading: &mut Loading, adapter: &str, name: &str) -> Result<Session, Str
 pub fn all_sessions() -> Result<Vec<Session>, String> {
     let mut sessions = Vec::new();
     for adapter in phasegate_adapters::all() {
-        let folder = cases().join(adapter.id()).join("sessions");
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        for name in names {
-            let text = |file: &str| {
-                let path = folder.join(&name).join(file);
-                std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
-            };
-            sessions.push(Session::parse(adapter.id(), &name, &text("session.toml")?, &text("frames.jsonl")?)?);
+        let folder = cases().join(adapter.id());
+        let text =
+            |path: PathBuf| std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
+        let kept = Sessions::parse(&text(folder.join(SESSIONS))?)?;
+        for name in kept.session.keys() {
+            let frames = text(folder.join("sessions").join(name).join("frames.jsonl"))?;
+            sessions.push(Session::parse(adapter.id(), name, &kept, &frames)?);
         }
     }
     Ok(sessions)
@@ -119,7 +117,7 @@ fn compare(session: &Session) -> Vec<Mismatch> {
     let mut mismatches = outcome::compare(session, &played);
     if blessing() {
         let file = cases().join(&session.about.client).join("sessions").join(&session.name).join("frames.jsonl");
-        texts::bless(&file, played.into_iter().map(|played| played.answer).collect());
+        texts::bless(&file, 0, played.into_iter().map(|played| played.answer).collect());
         return mismatches;
     }
     for (recorded, Played { event, answer: got, .. }) in session.frames.iter().zip(&played) {
@@ -137,7 +135,7 @@ fn script(session: &Session) -> Option<Mismatch> {
     let path = story(&session.about.client, &session.about.story);
     let digest = std::fs::read(&path).map(|bytes| sha256_hex(&bytes)).unwrap_or_default();
     let wanted = &session.about.script_sha256;
-    let place = format!("{}/session.toml", session.name);
+    let place = format!("{SESSIONS}: {}", session.name);
     (digest != *wanted).then(|| Mismatch::new(&place, "script_sha256", json!(wanted), json!(digest)))
 }
 

@@ -1,7 +1,6 @@
 //! The whole suite: every file under `cases/` becomes trials, or fails the run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use phasegate_adapter::Adapter;
@@ -52,6 +51,7 @@ pub fn load() -> Suite {
     }
     shell::trials(&mut loading);
     kept_texts(&mut loading);
+    twice(&mut loading);
     let expected = expected(&mut loading, &adapters);
     for path in std::mem::take(&mut loading.unused) {
         loading.fails(&path, &"no trial uses this file");
@@ -73,19 +73,31 @@ impl Suite {
 
 fn stories(loading: &mut Loading, path: &str) {
     let Some(text) = loading.take(path) else { return };
-    let case = match Case::parse(&text) {
-        Ok(case) => Arc::new(case),
+    let cases = match Case::parse(&text) {
+        Ok(cases) => cases,
         Err(problem) => return loading.fails(path, &problem),
     };
-    let name = path.trim_end_matches(".json");
-    let area = Path::new(path).parent().map(|area| area.to_string_lossy().into_owned()).unwrap_or_default();
-    let columns: Vec<Option<String>> =
-        if case.columns.is_empty() { vec![None] } else { case.columns.keys().cloned().map(Some).collect() };
-    for column in columns {
-        let id = column.as_ref().map_or_else(|| format!("decide/{name}"), |column| format!("decide/{name}@{column}"));
-        let case = Arc::clone(&case);
-        let run = Box::new(move || story::play(&case, column.as_deref()));
-        loading.trials.push(Trial { id, check: Check::Decide, adapter: None, area: area.clone(), run });
+    let area = path.trim_end_matches(".json");
+    for case in cases.into_iter().map(Arc::new) {
+        let id = format!("decide/{area}/{}", case.case);
+        let columns: Vec<Option<String>> =
+            if case.columns.is_empty() { vec![None] } else { case.columns.keys().cloned().map(Some).collect() };
+        for column in columns {
+            let id = column.as_ref().map_or_else(|| id.clone(), |column| format!("{id}@{column}"));
+            let case = Arc::clone(&case);
+            let run = Box::new(move || story::play(&case, column.as_deref()));
+            loading.trials.push(Trial { id, check: Check::Decide, adapter: None, area: area.into(), run });
+        }
+    }
+}
+
+/// Two cases of one name would hide each other.
+fn twice(loading: &mut Loading) {
+    let mut ids = BTreeSet::new();
+    let twice: Vec<String> =
+        loading.trials.iter().filter(|trial| !ids.insert(&trial.id)).map(|trial| trial.id.clone()).collect();
+    for id in twice {
+        loading.fails(&id, &"two cases have this name");
     }
 }
 

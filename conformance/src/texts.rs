@@ -124,16 +124,19 @@ fn expanded(part: &str, texts: &Texts, form: fn(&str) -> String) -> Result<Strin
 struct Place {
     file: PathBuf,
     at: usize,
+    /// What the keys of its texts begin with: its story, or its case.
+    stem: String,
     kept: Reply,
     now: Reply,
 }
 
-/// What replies came to be while expectations are written, by file.
-static BLESSED: Mutex<BTreeMap<PathBuf, Vec<Reply>>> = Mutex::new(BTreeMap::new());
+/// What replies came to be while expectations are written, by file and number.
+static BLESSED: Mutex<BTreeMap<(PathBuf, usize), Reply>> = Mutex::new(BTreeMap::new());
 
-/// Notes what the replies of a file came to be; [`settle`] writes them.
-pub(crate) fn bless(file: &Path, replies: Vec<Reply>) {
-    BLESSED.lock().unwrap_or_else(PoisonError::into_inner).insert(file.to_owned(), replies);
+/// Notes what the replies of a file from this number on came to be; [`settle`] writes them.
+pub(crate) fn bless(file: &Path, from: usize, replies: Vec<Reply>) {
+    let places = (from..).map(|at| (file.to_owned(), at));
+    BLESSED.lock().unwrap_or_else(PoisonError::into_inner).extend(places.zip(replies));
 }
 
 /// A text that changed: its key, what it was, what it is. Neither is there for a text that is new or gone.
@@ -157,11 +160,12 @@ pub fn settle() -> Result<Vec<Changed>, String> {
     let mut places = Vec::new();
     for file in files() {
         for (at, kept) in replies(&file)?.into_iter().enumerate() {
-            let now = match blessed.get(&file).and_then(|replies| replies.get(at)) {
+            let now = match blessed.get(&(file.clone(), at)) {
                 Some(now) => now.clone(),
-                None => kept.whole(&before)?,
+                None => kept.reply.whole(&before)?,
             };
-            places.push(Place { file: file.clone(), at, kept, now });
+            let stem = if kept.case.is_empty() { stem(&file) } else { kept.case };
+            places.push(Place { file: file.clone(), at, stem, kept: kept.reply, now });
         }
     }
     let (after, keys) = assigned(&places, &before);
@@ -207,7 +211,7 @@ fn assigned(places: &[Place], before: &Texts) -> (Texts, Vec<Vec<String>>) {
         let mut keys = Vec::new();
         for text in texts {
             let key = by_text.entry(text.clone()).or_insert_with(|| {
-                let key = free(&stem(&place.file), &after, before);
+                let key = free(&place.stem, &after, before);
                 after.insert(key.clone(), text);
                 key
             });
@@ -224,62 +228,49 @@ fn free(stem: &str, after: &Texts, before: &Texts) -> String {
     keys.into_iter().find(|key| !after.contains_key(key) && !before.contains_key(key)).unwrap_or_default()
 }
 
-/// What a file's keys begin with: its story, or its case.
+/// The story of a session's file.
 fn stem(file: &Path) -> String {
-    let name = if file.ends_with("frames.jsonl") { file.parent() } else { Some(file) };
-    let name = name.and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    name.split('@').next().unwrap_or_default().trim_end_matches(".json").to_owned()
+    let name = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    name.split('@').next().unwrap_or_default().to_owned()
 }
 
-/// The files that hold replies.
+/// The files that hold replies, one a line.
 fn files() -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(cases()).sort_by_file_name().into_iter().flatten();
-    let holds = |path: &Path| {
-        let folder = path.parent().and_then(Path::file_name).is_some_and(|name| name == "encode");
-        path.ends_with("frames.jsonl") || (folder && path.extension().is_some_and(|kind| kind == "json"))
-    };
+    let holds = |path: &Path| path.ends_with("frames.jsonl") || path.ends_with("encode.jsonl");
     all.map(walkdir::DirEntry::into_path).filter(|path| holds(path)).collect()
 }
 
-/// What holds a reply, with everything else in it kept as it stands.
-fn parts(file: &Path) -> Result<Vec<String>, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Ok(if file.ends_with("frames.jsonl") { text.lines().map(str::to_owned).collect() } else { vec![text] })
+/// A reply stands at the end of its line: everything before it is not touched.
+const MARK: &str = "\"reply\":{\"stdout\":";
+
+/// A line that holds a reply; one of a case has its name.
+#[derive(Deserialize)]
+struct Holder {
+    #[serde(default)]
+    case: String,
+    #[serde(default)]
+    reply: Reply,
 }
 
-/// A reply stands at the end of what holds it: everything before it is not touched.
-const MARKS: [&str; 2] = ["\"reply\":{\"stdout\":", "\"reply\": {\n    \"stdout\":"];
+fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
 
-fn replies(file: &Path) -> Result<Vec<Reply>, String> {
-    #[derive(Deserialize)]
-    struct Holder {
-        #[serde(default)]
-        reply: Reply,
-    }
-    let parse = |part: String| serde_json::from_str::<Holder>(&part).map(|holder| holder.reply);
-    parts(file)?
-        .into_iter()
-        .map(parse)
-        .collect::<Result<_, _>>()
-        .map_err(|error| format!("{}: {error}", file.display()))
+fn replies(file: &Path) -> Result<Vec<Holder>, String> {
+    let holders = read(file)?.lines().map(serde_json::from_str).collect::<Result<_, _>>();
+    holders.map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn rewrite(file: &Path, replies: &BTreeMap<usize, Reply>) -> Result<(), String> {
     let mut text = String::new();
-    for (at, part) in parts(file)?.into_iter().enumerate() {
-        let reply = replies.get(&at).cloned().unwrap_or_default();
-        match MARKS.map(|mark| part.rfind(mark)) {
-            [Some(start), _] => {
-                let reply = serde_json::to_string(&reply).map_err(|error| error.to_string())?;
-                text.push_str(&format!("{}\"reply\":{reply}}}\n", part.get(..start).unwrap_or_default()));
-            }
-            [None, Some(start)] => {
-                let reply = serde_json::to_string_pretty(&reply).map_err(|error| error.to_string())?;
-                let reply = reply.replace("\n", "\n  ");
-                text.push_str(&format!("{}\"reply\": {reply}\n}}\n", part.get(..start).unwrap_or_default()));
-            }
-            [None, None] => return Err(format!("{}: no reply at the end", file.display())),
-        }
+    for (at, line) in read(file)?.lines().enumerate() {
+        let reply = serde_json::to_string(&replies.get(&at)).map_err(|error| error.to_string())?;
+        let before = match line.rfind(MARK) {
+            Some(start) => line.get(..start).unwrap_or_default().to_owned(),
+            None => format!("{},", line.strip_suffix('}').unwrap_or(line)),
+        };
+        text.push_str(&format!("{before}\"reply\":{reply}}}\n"));
     }
     save(file, &text)
 }
@@ -292,7 +283,7 @@ pub fn cover() -> BTreeSet<String> {
         let names: Vec<String> = file.iter().rev().map(|part| part.to_string_lossy().into_owned()).take(4).collect();
         let [_, session, _, client] = names.as_slice() else { continue };
         let replies = replies(file).unwrap_or_default();
-        let keys = replies.iter().flat_map(Reply::keys).collect();
+        let keys = replies.iter().flat_map(|holder| holder.reply.keys()).collect();
         said.push((format!("session/{client}/{session}"), keys, replies.len()));
     }
     let mut cover = BTreeSet::new();
@@ -326,7 +317,7 @@ pub(crate) fn problems() -> Vec<String> {
         let name = file.strip_prefix(cases()).unwrap_or(&file).display().to_string();
         match replies(&file) {
             Ok(replies) => {
-                for reply in &replies {
+                for Holder { reply, .. } in &replies {
                     used.extend(reply.keys());
                     problems.extend(reply.whole(texts).err().map(|problem| format!("{name}: {problem}")));
                     let own = reply.texts();
@@ -350,7 +341,7 @@ mod tests {
     }
 
     fn place(file: &str, kept: Reply, now: Reply) -> Place {
-        Place { file: file.into(), at: 0, kept, now }
+        Place { file: file.into(), at: 0, stem: stem(Path::new(file)), kept, now }
     }
 
     #[test]

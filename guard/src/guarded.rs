@@ -16,8 +16,7 @@ use crate::own_tools::ACTIVATE;
 use crate::sessions;
 use crate::sync::lock;
 use phasegate_mcp::denial::{self, Form};
-use phasegate_mcp::message::own;
-use phasegate_mcp::message::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use phasegate_mcp::message::own::{self, HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 use phasegate_mcp::message::tool_call::Call;
 
 /// Who is behind a request over HTTP, where the server does not know.

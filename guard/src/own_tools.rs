@@ -10,8 +10,7 @@ use crate::deciding::{answer, moved, parsed};
 use crate::gate::{Gate, Shared};
 use crate::sync::lock;
 use phasegate_mcp::denial::{self, Form};
-use phasegate_mcp::message::own;
-use phasegate_mcp::message::own::{HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
+use phasegate_mcp::message::own::{self, HANDLE_ARGUMENT as ARGUMENT, HANDLE_META as META};
 use phasegate_mcp::message::tool_call::Call;
 
 /// The tool that begins a skill.

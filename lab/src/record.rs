@@ -27,12 +27,12 @@ pub(crate) mod lsp_fake;
 use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize;
+use phasegate_conformance::play::session::About;
 
 use self::client::{Client, Stage};
 use self::drivers::{FIRST, IDS, driver, program};
 use self::isolation::isolated;
 use self::scratch::Scratch;
-use self::session::Session;
 use self::story::Story;
 use xtask::failure::{Failure, Result};
 use xtask::process::build_programs;
@@ -110,7 +110,7 @@ fn record(name: &str, client: &dyn Client, program: &Path, version: &str, args: 
     let place = if args.check {
         None
     } else {
-        let head = Session {
+        let head = About {
             story: name.into(),
             title: story.title.clone(),
             client: client.id().into(),
@@ -119,7 +119,7 @@ fn record(name: &str, client: &dyn Client, program: &Path, version: &str, args: 
             recorded: session::today()?,
             files,
         };
-        Some(session::save(&head, &frames, &scratch)?)
+        Some(session::save(head, &frames, &scratch)?)
     };
     if args.keep {
         anstream::println!("{}", kept());

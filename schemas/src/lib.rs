@@ -32,7 +32,6 @@ impl Kind {
     pub const ALL: [Self; 4] = [Self::Event, Self::Facts, Self::Settings, Self::Skill];
 
     /// The kind's word: `skill`, `settings`, `event` or `facts`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Skill => "skill",
@@ -43,7 +42,6 @@ impl Kind {
     }
 
     /// The text of the schema, as in `schemas/`.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             Self::Skill => include_str!("../skill.schema.json"),
@@ -72,7 +70,6 @@ impl Kind {
 /// if the document is valid.
 ///
 /// A schema that cannot be read is a problem of the document's root: no document is valid then.
-#[must_use]
 pub fn validate(kind: Kind, document: &Value) -> Vec<Problem> {
     match kind.schema() {
         Ok(schema) => validator::problems(schema, document),

@@ -57,6 +57,24 @@ pub(crate) fn run(args: &Args) -> Result {
     Ok(())
 }
 
+/// Checks each library of the workspace alone, with the features that it asks for itself; one that has default features, also
+/// without them.
+pub(crate) fn libraries() -> Result {
+    let is_library = |target: &Value| target.pointer("/kind/0").is_some_and(|kind| kind == "lib");
+    for package in metadata()? {
+        let targets = package.get("targets").and_then(Value::as_array);
+        let (Some(name), true) = (text(&package, "name"), targets.into_iter().flatten().any(is_library)) else {
+            continue;
+        };
+        let has_default = package.pointer("/features/default").is_some();
+        for more in [&[][..], &["--no-default-features"]].into_iter().take(1 + usize::from(has_default)) {
+            anstream::println!("{name} {}", more.join(" "));
+            run_command(cargo(&["check", "--quiet", "--lib", "-p", &name]).args(more))?;
+        }
+    }
+    Ok(())
+}
+
 fn metadata() -> Result<Vec<Value>> {
     let metadata = output(&mut cargo(&["metadata", "--format-version", "1", "--no-deps"]))?;
     let metadata: Value = serde_json::from_str(&metadata)

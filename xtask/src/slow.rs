@@ -98,6 +98,7 @@ pub(crate) const SLOW: &[Slow] = &[
         folders: &["Cargo.toml", "Cargo.lock", "xtask/src/packages.rs"],
         run: |long| packages::run(&packages::Args { alone: long }),
     },
+    Slow { name: "crates alone", folders: &["*Cargo.toml", "xtask/src/packages.rs"], run: |_| packages::libraries() },
 ];
 
 /// Runs a script of the repository, which is told where the program of this build is.

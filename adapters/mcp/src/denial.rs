@@ -33,14 +33,12 @@ pub struct Form {
 }
 
 /// The denial of a decision, or of a question that no person can answer here.
-#[must_use]
 pub fn denial(decision: &Decision) -> Denied {
     Denied { text: text::denial(decision), structured: text::structured(decision) }
 }
 
 /// Why a call does not run, as the agent reads it. `tool` is the name by which the client called it.
 #[cfg(feature = "guarded")]
-#[must_use]
 pub fn of(why: &Denial, tool: &str) -> Denied {
     match why {
         Denial::Decision(decision) => denial(decision),
@@ -52,13 +50,11 @@ pub fn of(why: &Denial, tool: &str) -> Denied {
 pub const WARNING: &str = "dev.phasegate/warning";
 
 /// The warning about a call that runs although it breaks a rule.
-#[must_use]
 pub fn warning(decision: &Decision) -> String {
     text::warning(decision)
 }
 
 /// The result of a call with a warning in it, beside what the server answered; the rest stays the same bytes.
-#[must_use]
 pub fn warned(result: &[u8], warning: &str) -> Option<Vec<u8>> {
     let read = Object::read(result).ok()?;
     let block = Sorted(&json!({"type": "text", "text": warning})).to_string();
@@ -72,7 +68,6 @@ pub fn warned(result: &[u8], warning: &str) -> Option<Vec<u8>> {
 }
 
 /// The denial of a call that could not be decided.
-#[must_use]
 pub fn problem(tool: &str, problem: &Problem) -> Denied {
     let structured = json!({
         "code": problem.code,
@@ -88,7 +83,6 @@ pub fn problem(tool: &str, problem: &Problem) -> Denied {
 
 impl Denied {
     /// The result of the call, as JSON text.
-    #[must_use]
     pub fn result(&self, form: Form) -> String {
         let mut result = json!({"content": [{"type": "text", "text": self.text}], "isError": true});
         if let Value::Object(fields) = &mut result {

@@ -15,13 +15,11 @@ pub(crate) fn warning(decision: &Decision) -> String {
 }
 
 /// The answer to a request: this result.
-#[must_use]
 pub fn answered(id: &Id, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
 /// The answer to a request: this error. Without an id where the request's could not be read.
-#[must_use]
 pub fn failed(id: Option<&Id>, number: i64, text: &str, code: Option<Code>) -> String {
     let id = id.map_or_else(|| "null".to_owned(), Id::json);
     let mut error = json!({"code": number, "message": text});
@@ -32,7 +30,6 @@ pub fn failed(id: Option<&Id>, number: i64, text: &str, code: Option<Code>) -> S
 }
 
 /// The answer to bytes that are no message.
-#[must_use]
 pub fn malformed(malformed: &Malformed) -> String {
     failed(malformed.id.as_ref(), malformed.fault.number(), &malformed.text, Some(Code::BadInput))
 }

@@ -22,7 +22,6 @@ pub struct Named<'a> {
 }
 
 /// A call by the name `called`, with these arguments, before it is forwarded.
-#[must_use]
 pub fn tool_call(called: &str, input: Value, named: Named<'_>) -> EventKind {
     EventKind::ToolCall {
         id: Some(named.id),

@@ -71,7 +71,6 @@ pub enum Fault {
 
 impl Fault {
     /// The error number of JSON-RPC.
-    #[must_use]
     pub fn number(self) -> i64 {
         match self {
             Self::NoJson => -32700,
@@ -86,7 +85,6 @@ impl Malformed {
     }
 
     /// Bytes that are more than is read.
-    #[must_use]
     pub fn too_large(limit: usize) -> Self {
         Self::new(Fault::TooLarge, None, format!("the message is larger than {limit} bytes"))
     }
@@ -140,55 +138,46 @@ impl Message {
     }
 
     /// A message that was made here; `None` if it is none, which no caller's JSON is.
-    #[must_use]
     pub fn made(json: String) -> Option<Self> {
         Self::read(json.into_bytes()).ok()
     }
 
     /// The message as it is sent, without a line break.
-    #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.0.bytes
     }
 
     /// The message as text.
-    #[must_use]
     pub fn to_text(&self) -> String {
         String::from_utf8_lossy(&self.0.bytes).into_owned()
     }
 
     /// What the message is.
-    #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
     /// The id: of a request always, of a result always, of an error where the one who answers knew it.
-    #[must_use]
     pub fn id(&self) -> Option<&Id> {
         self.0.id.as_ref()
     }
 
     /// The method of a request or notification, with its escapes read.
-    #[must_use]
     pub fn method(&self) -> Option<&str> {
         self.0.method.as_deref()
     }
 
     /// The JSON text of the parameters, the result or the error; empty if there are no parameters.
-    #[must_use]
     pub fn content(&self) -> &[u8] {
         self.0.content_at.clone().and_then(|at| self.0.bytes.get(at)).unwrap_or_default()
     }
 
     /// The same message under another id.
-    #[must_use]
     pub fn with_id(&self, id: &Id) -> Self {
         self.spliced(self.0.id_at.clone(), id.json().as_bytes(), Some(id.clone()))
     }
 
     /// The same message with other parameters, or another result or error; without parameters, they are added.
-    #[must_use]
     pub fn with_content(&self, json: &[u8]) -> Self {
         match &self.0.content_at {
             Some(at) => self.spliced(at.clone(), json, self.0.id.clone()),

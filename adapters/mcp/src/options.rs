@@ -48,13 +48,11 @@ pub struct Session {
 
 impl Session {
     /// A session that begins and ends with its relay.
-    #[must_use]
     pub fn own(id: impl Into<String>) -> Self {
         Self { id: id.into(), host: false, owned: true, principal: None }
     }
 
     /// A session that others began.
-    #[must_use]
     pub fn of_others(id: impl Into<String>) -> Self {
         Self { owned: false, ..Self::own(id) }
     }

@@ -2,8 +2,7 @@
 
 #[cfg(feature = "guarded")]
 use phasegate_adapter::guarded::CallEnd;
-use phasegate_core::calls::reported_numbers;
-use phasegate_core::calls::reported_numbers::Reported;
+use phasegate_core::calls::reported_numbers::{self, Reported};
 use phasegate_core::events::event::Outcome;
 use serde_json::Value;
 
@@ -40,7 +39,6 @@ const MAX_REPORT: usize = 256 * 1024;
 const TEXT_OF_AN_OBJECT: &str = "\"{";
 
 /// What the answer to a `tools/call` says.
-#[must_use]
 pub fn of_answer(message: &Message) -> Ending {
     match message.kind() {
         Kind::Result => of_result(message.content()),
@@ -51,7 +49,6 @@ pub fn of_answer(message: &Message) -> Ending {
 
 /// What the result of a call says. A result that asks for input is no end: the client makes the call again, and that one
 /// is decided anew.
-#[must_use]
 pub fn of_result(json: &[u8]) -> Ending {
     let Ok(result) = Object::read(json) else { return Outcome::Unknown.into() };
     if result.doubtful(&["isError", "resultType", "task"]).is_some() {
@@ -96,7 +93,6 @@ fn of_error_flag(result: &Object<'_>) -> Outcome {
 }
 
 /// What the state of a task says of the call that started it; `None` while it goes on.
-#[must_use]
 pub fn of_task(json: &[u8]) -> Option<Ending> {
     let task: Value = serde_json::from_slice(json).ok()?;
     match task.get("status")?.as_str()? {
@@ -109,7 +105,6 @@ pub fn of_task(json: &[u8]) -> Option<Ending> {
 
 /// What the answer to `tasks/get` or `tasks/result` says of the call that started the task: its state, or the result of
 /// the call itself.
-#[must_use]
 pub fn of_task_answer(message: &Message) -> Option<Ending> {
     let content = message.content();
     match message.kind() {

@@ -11,8 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::options::{Options, Session};
 use crate::relay::{Ended, Upstream, relay};
 use crate::wire::link::{Link, link};
-use crate::wire::stdio;
-use crate::wire::stdio::{Child, Command};
+use crate::wire::stdio::{self, Child, Command};
 
 /// A server, as the user describes it.
 #[derive(Clone, Debug)]

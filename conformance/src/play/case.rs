@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
+    /// What its trial is called, after its file.
+    pub case: String,
     /// What happens, in a sentence.
     pub name: String,
     /// The rule it tests, with where the rule is written.
@@ -88,28 +90,33 @@ pub const EXPECTABLE: &[&str] = &[
 ];
 
 impl Case {
-    /// Reads a story and looks for mistakes that would make it test nothing.
+    /// Reads the stories of a file and looks for mistakes that would make one test nothing.
     ///
     /// # Errors
     ///
     /// Not JSON, an unknown key, an expectation that no output can have, a story without a step or without any
     /// expectation, an expectation for a column that does not exist.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let case: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        if case.rule.trim().is_empty() || case.name.trim().is_empty() {
-            return Err("`name` and `rule` say something".into());
+    pub fn parse(text: &str) -> Result<Vec<Self>, String> {
+        let cases: Vec<Self> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        cases.iter().try_for_each(|case| case.tests().map_err(|problem| format!("`{}`: {problem}", case.case)))?;
+        Ok(cases)
+    }
+
+    fn tests(&self) -> Result<(), String> {
+        if [&self.case, &self.rule, &self.name].iter().any(|text| text.trim().is_empty()) {
+            return Err("`case`, `name` and `rule` say something".into());
         }
         let mut expectations = 0;
-        for step in &case.steps {
+        for step in &self.steps {
             for (column, expect) in &step.expect_in {
-                if !case.columns.contains_key(column) {
+                if !self.columns.contains_key(column) {
                     return Err(format!("there is no column `{column}`"));
                 }
                 expectations += known(expect)?;
             }
             expectations += known(&step.expect)?;
         }
-        if expectations == 0 { Err("the story expects nothing".into()) } else { Ok(case) }
+        if expectations == 0 { Err("the story expects nothing".into()) } else { Ok(()) }
     }
 }
 
@@ -142,11 +149,12 @@ mod tests {
 
     #[test]
     fn stories_that_test_nothing_are_refused() {
-        assert!(error(r#"{"name": "n", "rule": "r", "steps": [], "more": 1}"#).contains("unknown field"));
-        assert_eq!(error(r#"{"name": "n", "rule": "r", "steps": [{"event": {}}]}"#), "the story expects nothing");
-        let step = |expect: &str| format!(r#"{{"name": "n", "rule": "r", "steps": [{{"event": {{}}, {expect}}}]}}"#);
-        assert_eq!(error(&step(r#""expect": {"decison": "deny"}"#)), "no output line has `decison`");
-        assert_eq!(error(&step(r#""expect_in": {"strict": {"code": "x"}}"#)), "there is no column `strict`");
+        let story = |steps: &str| format!(r#"[{{"case": "c", "name": "n", "rule": "r", "steps": [{steps}]}}]"#);
+        assert!(error(&story("").replace('}', r#", "more": 1}"#)).contains("unknown field"));
+        assert_eq!(error(&story(r#"{"event": {}}"#)), "`c`: the story expects nothing");
+        let step = |expect: &str| story(&format!(r#"{{"event": {{}}, {expect}}}"#));
+        assert_eq!(error(&step(r#""expect": {"decison": "deny"}"#)), "`c`: no output line has `decison`");
+        assert_eq!(error(&step(r#""expect_in": {"strict": {"code": "x"}}"#)), "`c`: there is no column `strict`");
         assert!(Case::parse(&step(r#""expect": {"decision": "deny"}"#)).is_ok());
     }
 }

@@ -1,8 +1,10 @@
 //! Whole sessions as `cargo xtask record` keeps them: every frame the real client sent, and what it was answered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::{Component, Path};
 
+use phasegate_runtime::digest::sha256_hex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,8 +14,21 @@ pub use crate::texts::Reply as Answer;
 /// The folder that stands for the machine's in frames and replies: below it lie the project, home and state.
 pub const BASE: &str = "/workspace";
 
-/// `session.toml`: where a session comes from and what it is played in.
-#[derive(Clone, Debug, Deserialize)]
+/// The file of an adapter's folder that says where its sessions come from.
+pub const SESSIONS: &str = "sessions.toml";
+
+/// `sessions.toml`: where the sessions of an adapter come from. A text that files of projects hold stands there once.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sessions {
+    /// The sessions by name; a project's file has the digest of its text in place of the text.
+    pub session: BTreeMap<String, About>,
+    /// The texts by digest.
+    text: BTreeMap<String, String>,
+}
+
+/// Where a session comes from and what it is played in.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct About {
     /// The story that the client played.
@@ -78,24 +93,75 @@ pub struct Session {
     pub frames: Vec<Recorded>,
 }
 
-impl Session {
-    /// Reads a session from its folder's two files.
+impl Sessions {
+    /// Reads the file.
     ///
     /// # Errors
     ///
-    /// A file that is not in its form, another client than the folder's, a digest that is none, a path out of the
-    /// project, frames that are not numbered from 1.
-    pub fn parse(adapter: &str, name: &str, about: &str, frames: &str) -> Result<Self, String> {
-        let about: About = toml::from_str(about).map_err(|error| format!("session.toml: {error}"))?;
+    /// It is not in its form.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Ok(Self::default()) } else { toml::from_str(text).map_err(told) }
+    }
+
+    /// Keeps a session by its name, and each text of its files once.
+    pub fn keep(&mut self, mut about: About) {
+        for text in about.files.values_mut() {
+            let digest: String = sha256_hex(text.as_bytes()).chars().take(12).collect();
+            self.text.insert(digest.clone(), std::mem::replace(text, digest));
+        }
+        self.session.insert(format!("{}@{}", about.story, about.client_version), about);
+        let used = used(&self.session);
+        self.text.retain(|digest, _| used.contains(digest));
+    }
+
+    /// What is wrong with the file: a session of which no frame is kept, a text that no session names.
+    pub(crate) fn unused(&self, names: &BTreeSet<String>) -> Vec<String> {
+        let used = used(&self.session);
+        let sessions = self.session.keys().filter(|name| !names.contains(*name));
+        let texts = self.text.keys().filter(|digest| !used.contains(digest));
+        sessions
+            .map(|name| format!("no frames of `{name}`"))
+            .chain(texts.map(|text| format!("no session names `{text}`")))
+            .collect()
+    }
+
+    /// What is said of a session, with the texts of its files.
+    fn about(&self, name: &str) -> Result<About, String> {
+        let mut about = self.session.get(name).ok_or_else(|| told(format!("no session `{name}`")))?.clone();
+        for text in about.files.values_mut() {
+            *text = self.text.get(text).ok_or_else(|| told(format!("no text `{text}`")))?.clone();
+        }
+        Ok(about)
+    }
+}
+
+/// The digests that sessions name.
+fn used(sessions: &BTreeMap<String, About>) -> BTreeSet<&String> {
+    sessions.values().flat_map(|about| about.files.values()).collect()
+}
+
+fn told(problem: impl Display) -> String {
+    format!("{SESSIONS}: {problem}")
+}
+
+impl Session {
+    /// Reads a session: what is said of it, and its frames.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is said of it, another client than the folder's, a digest that is none, a path out of the project,
+    /// frames that are not numbered from 1.
+    pub fn parse(adapter: &str, name: &str, sessions: &Sessions, frames: &str) -> Result<Self, String> {
+        let about = sessions.about(name)?;
         let digest = &about.script_sha256;
         if digest.len() != 64 || !digest.chars().all(|letter| matches!(letter, '0'..='9' | 'a'..='f')) {
-            return Err("session.toml: `script_sha256` is not a digest".into());
+            return Err(told("`script_sha256` is not a digest"));
         }
         if about.client != adapter || about.client_version.is_empty() || about.recorded.is_empty() {
-            return Err("session.toml: client, version and day say where the session comes from".into());
+            return Err(told("client, version and day say where the session comes from"));
         }
         if let Some(path) = about.files.keys().find(|path| !inside(path)) {
-            return Err(format!("session.toml: `{path}` leads out of the project"));
+            return Err(told(format!("`{path}` leads out of the project")));
         }
         let mut lines = Vec::new();
         for (at, line) in frames.lines().enumerate() {
@@ -134,22 +200,41 @@ fn inside(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    const ABOUT: &str = "story = 's'\ntitle = 't'\nclient = 'a'\nclient_version = '1'\nrecorded = '2026-01-01'\n\
-        script_sha256 = '0000000000000000000000000000000000000000000000000000000000000000'\n[files]\n'a' = 'x'\n";
+    const ABOUT: &str = "[session.'s@1']\nstory = 's'\ntitle = 't'\nclient = 'a'\nclient_version = '1'\nrecorded = '2026-01-01'\n\
+        script_sha256 = '0000000000000000000000000000000000000000000000000000000000000000'\nfiles = {'a' = 'x'}\n[text]\nx = 'hello'\n";
     const FRAME: &str = "{\"n\":1,\"frame\":{},\"reply\":{\"stdout\":\"\",\"stderr\":\"\",\"status\":0}}\n";
 
     fn parse(about: &str, frames: &str) -> Result<Session, String> {
-        Session::parse("a", "s@1", about, frames)
+        Session::parse("a", "s@1", &Sessions::parse(about)?, frames)
     }
 
     #[test]
     fn sessions_without_provenance_or_order_are_refused() {
-        assert_eq!(parse(ABOUT, FRAME).unwrap().id(), "a/s@1");
+        let session = parse(ABOUT, FRAME).unwrap();
+        assert_eq!((session.id(), session.about.files["a"].as_str()), ("a/s@1".into(), "hello"));
+        assert!(parse(&ABOUT.replace("x = 'h", "y = 'h"), FRAME).unwrap_err().contains("no text `x`"));
+        assert!(parse(&ABOUT.replace("s@1", "s@2"), FRAME).unwrap_err().contains("no session"));
         assert!(parse(&ABOUT.replace("0000", "zzzz"), FRAME).unwrap_err().contains("digest"));
         assert!(parse(&ABOUT.replace("client = 'a'", "client = 'b'"), FRAME).unwrap_err().contains("client"));
-        assert!(parse(&ABOUT.replace("'a' = 'x'", "'../a' = 'x'"), FRAME).unwrap_err().contains("leads out"));
+        assert!(parse(&ABOUT.replace("'a' = 'x'}", "'../a' = 'x'}"), FRAME).unwrap_err().contains("leads out"));
         assert!(parse(ABOUT, &FRAME.replace("\"n\":1", "\"n\":2")).unwrap_err().contains("numbered"));
         assert!(parse(ABOUT, &FRAME.replace("{}", "{},\"more\":1")).is_err());
         assert!(parse(ABOUT, "").is_err());
+    }
+
+    #[test]
+    fn a_text_is_kept_once_and_one_that_nothing_names_is_not() {
+        let mut sessions = Sessions::default();
+        let about = |story: &str, text: &str| About {
+            story: story.into(),
+            files: BTreeMap::from([("a".into(), text.into()), ("b".into(), text.into())]),
+            ..Sessions::parse(ABOUT).unwrap().session["s@1"].clone()
+        };
+        sessions.keep(about("s", "one"));
+        sessions.keep(about("t", "two"));
+        assert_eq!((sessions.about("s@1").unwrap().files["b"].as_str(), sessions.text.len()), ("one", 2));
+        sessions.keep(about("s", "two"));
+        assert_eq!(sessions.text.len(), 1);
+        assert_eq!(sessions.unused(&BTreeSet::from(["s@1".into()])), ["no frames of `t@1`"]);
     }
 }

@@ -69,15 +69,15 @@ pub(crate) fn stage(case: &Case, column: Option<&str>) -> Stage {
 mod tests {
     use super::*;
 
-    const STORY: &str = r#"{"name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "warned": {}},
+    const STORY: &str = r#"[{"case": "c", "name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "warned": {}},
         "skills": [{"skill": "s", "mode": "block", "phases": {"p": {"allowed": ["Read"], "forbidden": ["Edit"]}}}],
         "steps": [{"event": {"event": "tool_call", "tool": "Edit", "input": {}},
             "expect": {"decision": "deny"}, "expect_in": {"warned": {"decision": "warn"}}},
-            {"event": {"event": "nothing"}, "expect": {"error": {"contains": ["nothing"]}}}]}"#;
+            {"event": {"event": "nothing"}, "expect": {"error": {"contains": ["nothing"]}}}]}]"#;
 
     fn fields(text: &str, column: &str) -> Vec<String> {
-        let case = Case::parse(text).unwrap();
-        play(&case, Some(column)).into_iter().map(|mismatch| mismatch.field).collect()
+        let cases = Case::parse(text).unwrap();
+        play(&cases[0], Some(column)).into_iter().map(|mismatch| mismatch.field).collect()
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::play::case::{Case, Step};
 use crate::play::driver::open;
 use crate::play::story::stage;
 
-/// The story, below `cases/`.
-pub const WALKTHROUGH: &str = "seed-000/shipped/walkthrough.json";
+/// The file of the story `walkthrough`, below `cases/`.
+pub const WALKTHROUGH: &str = "seed-000/shipped.json";
 
 /// Plays every column of a story and sets what was decided side by side. What the story expects is not looked at.
 ///
@@ -95,16 +95,16 @@ fn answer(output: &Value) -> Cell {
 mod tests {
     use super::*;
 
-    const STORY: &str = r#"{"name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "strict": {"mode": "block"}},
+    const STORY: &str = r#"[{"case": "c", "name": "n", "rule": "r", "skill": "s", "columns": {"lax": {}, "strict": {"mode": "block"}},
         "skills": [{"skill": "s", "phases": {"p": {"allowed": ["Read"], "forbidden": ["Edit"]}}}],
         "steps": [{"event": {"event": "tool_call", "id": "1", "tool": "Edit", "input": {}},
             "expect": {"decision": "allow", "code": null}},
             {"event": {"event": "tool_result", "id": "1", "ok": true}},
-            {"event": {"event": "tool_call", "id": "2", "tool": "Read", "input": {}}}]}"#;
+            {"event": {"event": "tool_call", "id": "2", "tool": "Read", "input": {}}}]}]"#;
 
     #[test]
     fn columns_differ_as_the_engine_decides_and_not_as_the_story_expects() {
-        let text = anstream::adapter::strip_str(&table(&Case::parse(STORY).unwrap()).unwrap()).to_string();
+        let text = anstream::adapter::strip_str(&table(&Case::parse(STORY).unwrap()[0]).unwrap()).to_string();
         let cells: Vec<Vec<&str>> = text
             .lines()
             .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())

@@ -20,24 +20,21 @@ use crate::read::suggestion::{did_you_mean, listed};
 use crate::settings::groups::Groups;
 use crate::settings::{budgets, mcp, safety, settings_check};
 use crate::skills::Beside;
-use crate::skills::children;
-use crate::skills::children::Named;
+use crate::skills::children::{self, Named};
 use crate::skills::unentered;
-use crate::source::{ApproveSource, Form, SettingsSource, UseSource};
+use crate::source::{Form, SettingsSource, UseSource};
 use crate::{rules, skills, version};
 
 /// Compiles all configs of a project.
 ///
 /// The order of `files` does not matter. Skills are found in them, and taken from the shipped ones where a settings
 /// file names them under `use`.
-#[must_use]
 pub fn compile(files: &[SourceFile]) -> Compiled {
     compile_knowing(files, &Known::default())
 }
 
 /// As [`compile`], where something of the project is known: a name that none of a skill's servers has is reported, and a
 /// path into a folder that is probably misspelt.
-#[must_use]
 pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
     let mut files: Vec<&SourceFile> = files.iter().collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -96,15 +93,14 @@ pub fn compile_knowing(files: &[SourceFile], known: &Known) -> Compiled {
 }
 
 /// Which calls are approved: those that every level which says anything approves.
-fn approve(mut said: impl Iterator<Item = ApproveSource>) -> Approve {
+fn approve(mut said: impl Iterator<Item = Approve>) -> Approve {
     let Some(first) = said.next() else { return Approve::Never };
-    if said.all(|other| other == first) { first.into() } else { Approve::Never }
+    if said.all(|other| other == first) { first } else { Approve::Never }
 }
 
 /// The policy of one shipped skill alone, at least as strict as `mode`; `None` if no skill is named so.
 ///
 /// The name may say the form, as in [`find_shipped`].
-#[must_use]
 pub fn shipped_policy(name: &str, mode: Option<Mode>) -> Option<Policy> {
     let (shipped, form) = find_shipped(name)?;
     let form = if form == Form::Compat { "compat" } else { "strict" };
@@ -219,8 +215,8 @@ fn everywhere(
 ) -> Everywhere {
     let mut everywhere = Everywhere::default();
     for (number, source, node) in settings {
-        everywhere.mode = everywhere.mode.max(source.mode.map(Into::into));
-        everywhere.unlisted = everywhere.unlisted.max(source.unlisted.map(Into::into));
+        everywhere.mode = everywhere.mode.max(source.mode);
+        everywhere.unlisted = everywhere.unlisted.max(source.unlisted);
         everywhere.locked |= source.locked;
         let groups = groups.at(work.level(*number));
         if let Some(findings) = work.findings.get_mut(*number) {
@@ -335,7 +331,7 @@ fn read_use<'s>(source: &'s UseSource, node: &Node) -> Use<'s> {
             name: &object.skill,
             span: node.span_at(&["skill"]),
             form: object.form.map(|form| (form, node.span_at(&["form"]))),
-            mode: object.mode.map(Into::into),
+            mode: object.mode,
         },
     }
 }

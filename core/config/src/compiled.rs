@@ -21,7 +21,6 @@ pub struct Compiled {
 
 impl Compiled {
     /// Whether a diagnostic forbids using the policy.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
     }

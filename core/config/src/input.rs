@@ -85,13 +85,11 @@ pub struct Known {
 
 impl KnownServers {
     /// Whether there is a server of this name.
-    #[must_use]
     pub fn has(&self, server: &str) -> bool {
         self.tools.keys().any(|known| same_server(known, server))
     }
 
     /// Why the relay of a server may have a session of its own, where a skill that names it names others, too.
-    #[must_use]
     pub fn apart(&self, server: &str, named: usize) -> Option<&str> {
         let (_, why) = self.apart.iter().find(|(known, _)| named > 1 && same_server(known, server))?;
         Some(why)

@@ -93,7 +93,7 @@ impl OfLevel<'_> {
     fn read(&mut self, number: usize, source: &SettingsSource, node: &Node, report: &mut Report<'_>) {
         let (rules, node) = (&source.rules, child(node, "rules"));
         if let Some(default) = rules.default {
-            self.default = default.into();
+            self.default = default;
             self.said = Some((number, child(node, "default").span));
         }
         for (name, item) in rules.packs.iter().zip(node.items_of("packs")) {
@@ -298,14 +298,12 @@ pub struct RuleText {
 
 impl RuleText {
     /// Whether it is of a pack that ships with phasegate, and not of a file.
-    #[must_use]
     pub fn is_of_a_pack(&self) -> bool {
         self.path.starts_with(PACK_PATH)
     }
 }
 
 /// Every rule that these files say or name and that can be read.
-#[must_use]
 pub fn rule_texts(files: &[SourceFile]) -> Vec<RuleText> {
     let all = Gathered::of(files);
     let Ok(reader) = text::Reader::new(&all.shapes()) else { return Vec::new() };

@@ -9,7 +9,6 @@ use serde_json::Value;
 use crate::source::{RuleFactsSource, SettingsSource, SkillSource};
 
 /// Every schema with the name of its file in `schemas/`.
-#[must_use]
 pub fn all() -> Vec<(&'static str, Value)> {
     let mut settings = schema::<SettingsSource>("settings", "phasegate settings");
     let mut facts = schema::<RuleFactsSource>("facts", "phasegate facts of rules");

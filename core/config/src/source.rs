@@ -19,23 +19,20 @@ pub mod skill;
 pub use artifact::{
     ArtifactPath, ArtifactPathObject, ArtifactSource, FormatObject, FormatSource, LinePattern, LineSource,
 };
-pub use budget::{AccessSource, BudgetSource, CountSource, PerSource};
-pub use choices::{
-    ApproveSource, FinishSource, FirstPhaseSource, Form, LeaveSource, ModeSource, OnViolationSource, ScopeSource,
-    ThenSource, UnlistedSource,
-};
+pub use budget::BudgetSource;
+pub use choices::{FinishSource, FirstPhaseSource, Form, LeaveSource};
 pub use fact::{RuleFactSource, RuleFactsSource, TestsOfFact};
 pub use group::{FileSetSource, FileSource, FilesSource, GroupSource, PathSource};
 pub use matcher::{
     Adds, ArgSource, ArgTestSource, CommandSource, ConditionSource, MatcherObject, MatcherSource, Matchers,
     SectionSource, Tests,
 };
-pub use mcp::{ChangedToolsSource, McpSource, ServerSource};
+pub use mcp::{McpSource, ServerSource};
 pub use phase::{
     BackSource, BranchObject, BranchSource, EachSource, EdgeSource, NextSource, OptionalSource, OptionalWhen,
     ParallelSource, PhaseSource, RunSource, TaskFile, TaskSource,
 };
-pub use rules::{ArgumentSource, RuleDefaultSource, RuleToolSource, RulesSource};
+pub use rules::{RuleToolSource, RulesSource};
 pub use safety::SafetySource;
 pub use settings::{SettingsSource, UseObject, UseSource};
 pub use skill::{SkillSource, StartObject, StartSource, StartWord, ToolSource};

@@ -41,7 +41,6 @@ pub(crate) fn stamp_skill(skill: &mut Skill) {
 }
 
 /// The version of one skill: the digest of its content, whatever version it says it has.
-#[must_use]
 pub fn of_skill(skill: &Skill) -> String {
     let mut value = serde_json::to_value(skill).unwrap_or_default();
     if let Some(map) = value.as_object_mut() {

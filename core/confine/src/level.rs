@@ -28,7 +28,6 @@ impl Level {
     pub const ALL: [Self; 4] = [Self::Overlay, Self::Binds, Self::Landlock, Self::Protect];
 
     /// Its name, as it is written in settings and reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Overlay => "overlay",
@@ -40,13 +39,11 @@ impl Level {
     }
 
     /// The level of a name.
-    #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().chain([Self::None]).find(|level| level.name() == name)
     }
 
     /// What it is made of, for a person.
-    #[must_use]
     pub fn what(self) -> &'static str {
         match self {
             Self::Overlay => "read-only: changes go to a layer that is thrown away",

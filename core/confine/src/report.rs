@@ -25,7 +25,6 @@ impl Report {
     pub const MOST: usize = 500;
 
     /// A report without changes.
-    #[must_use]
     pub fn ended(level: Level, status: u8) -> Self {
         Self { level, status, changes: Vec::new(), more: 0, caches: false }
     }
@@ -54,7 +53,6 @@ pub enum Kind {
 
 impl Kind {
     /// One letter, as git writes it.
-    #[must_use]
     pub fn letter(self) -> char {
         match self {
             Self::Added => 'A',

@@ -75,7 +75,6 @@ impl Fake {
 
 impl Request {
     /// A request that confines nothing to speak of: a level, a command and a folder for work.
-    #[must_use]
     pub fn new(level: Level, command: Vec<OsString>, work: PathBuf) -> Self {
         Self {
             level,
@@ -102,7 +101,6 @@ impl Request {
     }
 
     /// The request as arguments of a program, from which [`Request::from_args`] makes it again.
-    #[must_use]
     pub fn to_args(&self) -> Vec<OsString> {
         let mut args: Vec<OsString> =
             vec!["level".into(), self.level.name().into(), "work".into(), (&self.work).into()];
@@ -134,7 +132,6 @@ impl Request {
     }
 
     /// The request that these arguments were made from.
-    #[must_use]
     pub fn from_args(mut args: impl Iterator<Item = OsString>) -> Option<Self> {
         let mut request = Self::new(Level::None, Vec::new(), PathBuf::new());
         loop {

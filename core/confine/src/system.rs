@@ -10,7 +10,6 @@ use crate::report::Report;
 use crate::request::Request;
 
 /// The mechanism of this system.
-#[must_use]
 pub fn mechanism() -> &'static dyn Mechanism {
     #[cfg(target_os = "linux")]
     return &crate::linux::Linux;
@@ -19,7 +18,6 @@ pub fn mechanism() -> &'static dyn Mechanism {
 }
 
 /// The folder for work folders of this user, which lies in none of these folders. An overlay cannot lie over its own layer.
-#[must_use]
 pub fn work_base(overlaid: &[PathBuf]) -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     return crate::linux::work::base(overlaid);
@@ -28,7 +26,6 @@ pub fn work_base(overlaid: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Runs the stage that this process was started for, if it was. A program calls it first in its `main`.
-#[must_use]
 pub fn stage() -> Option<ExitCode> {
     mechanism().stage()
 }
@@ -43,7 +40,6 @@ pub fn run(request: &Request) -> Result<Report> {
 }
 
 /// Says of each of the levels whether it works for a request. The request's own level does not count.
-#[must_use]
 pub fn probe(levels: &[Level], request: &Request) -> Vec<Probed> {
     let each = levels.iter().map(|level| {
         let request = Request { level: *level, command: Vec::new(), ..request.clone() };

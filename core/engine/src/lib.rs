@@ -56,6 +56,7 @@
 extern crate alloc;
 
 mod step;
+mod prelude;
 pub mod values;
 pub mod calls;
 pub mod shell;

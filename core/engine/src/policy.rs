@@ -17,10 +17,7 @@ mod optional;
 mod product;
 mod safety;
 
-use alloc::boxed::Box;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +39,7 @@ use crate::policy::plan::PlanFile;
 pub use crate::policy::safety::Safety;
 pub use crate::policy::scope::Scope;
 use crate::policy::steps::StepsFile;
+use crate::prelude::*;
 use crate::rules::Rules;
 use crate::values::by_version::{ByVersion, Versioned};
 
@@ -56,16 +54,16 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "ByVersion::is_empty")]
     pub earlier: ByVersion<Skill>,
     /// How calls of changed tools are answered.
-    #[serde(default, skip_serializing_if = "ChangedTools::is_report")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub changed_tools: ChangedTools,
     /// Which calls are approved, so that the platform does not ask its user about them.
-    #[serde(default, skip_serializing_if = "Approve::is_never")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub approve: Approve,
     /// What agents may register about commands.
-    #[serde(default, skip_serializing_if = "Safety::is_default")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub safety: Safety,
     /// What calls may do at all, where no person says otherwise.
-    #[serde(default, skip_serializing_if = "AccessMode::is_normal")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub access: AccessMode,
     /// How much calls may use up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,14 +78,12 @@ pub struct Policy {
 
 impl Policy {
     /// The skill of this name in the present policy.
-    #[must_use]
     pub fn skill(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
     /// The skill that an invocation means: the one of this name, else the one that the name means to a client that
     /// ignores case, outer spaces and the plugin a skill comes from (`plugin:name`). Doubt guards.
-    #[must_use]
     pub fn invoked(&self, name: &str) -> Option<&Skill> {
         let plain = Invocation::plain(name);
         self.skill(name).or_else(|| self.skills.iter().find(|skill| skill.name.eq_ignore_ascii_case(plain)))
@@ -103,7 +99,6 @@ impl Policy {
     }
 
     /// The skill exactly as a run began with it. The skills that others run are part of these.
-    #[must_use]
     pub fn skill_version(&self, name: &str, version: &str) -> Option<&Skill> {
         let known = |skill: &&Skill| skill.version == version && skill.name == name;
         // Most live runs are elements of a plan, whose skills are among the earlier ones and are found by a search.
@@ -140,7 +135,7 @@ pub struct Skill {
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub finish_required: bool,
     /// What becomes of a violation in block mode.
-    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub on_violation: OnViolation,
     /// Whether the kernel holds its lines, where its phases do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,7 +148,7 @@ pub struct Skill {
     /// What the policy says about single tools.
     pub tools: Vec<ToolNote>,
     /// How its denials are laid out.
-    #[serde(default, skip_serializing_if = "DenialText::is_standard")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub denial_text: DenialText,
     /// The values that a run is given when it begins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -181,7 +176,6 @@ impl Versioned for Skill {
 
 impl Skill {
     /// What it is made of: `composite` (a phase consists of runs), `atomic` (one phase, that a subagent does) or `phases`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self.phases.as_slice() {
             phases if phases.iter().any(|phase| phase.run.is_some()) => "composite",
@@ -191,7 +185,6 @@ impl Skill {
     }
 
     /// A skill that one of its phases runs, at any depth.
-    #[must_use]
     pub fn child(&self, name: &str, version: &str) -> Option<&Self> {
         let mut children = self.children.iter();
         children.find_map(|child| {
@@ -201,7 +194,6 @@ impl Skill {
     }
 
     /// Whether one of its phases runs a skill of this name, at any depth.
-    #[must_use]
     pub fn runs(&self, name: &str) -> bool {
         self.children.iter().any(|child| child.name == name || child.runs(name))
     }
@@ -234,20 +226,17 @@ impl Skill {
     }
 
     /// The values of an instance.
-    #[must_use]
     pub fn values(&self) -> Values {
         let pair = |input: &Input| Some((input.name.clone(), input.value.clone()?));
         self.inputs.iter().filter_map(pair).collect()
     }
 
     /// The servers that a bare name permits.
-    #[must_use]
     pub fn permitted_servers(&self) -> Servers<'_> {
         if self.compat { Servers::Every } else { Servers::Listed(&self.servers) }
     }
 
     /// The servers that the skill names: those of its bare names, and those of single lines that allow.
-    #[must_use]
     pub fn named_servers(&self) -> Vec<&str> {
         let lines = self.phases.iter().flat_map(|phase| &phase.allowed).filter_map(|matcher| match &matcher.server {
             ServerPattern::Named(server) => Some(server.as_str()),
@@ -260,19 +249,16 @@ impl Skill {
     }
 
     /// Whether something else than an invocation or a person's command begins its runs.
-    #[must_use]
     pub fn starts_by_itself(&self) -> bool {
         self.start.iter().any(|start| *start != Start::Invocation)
     }
 
     /// Whether its invocation begins a run.
-    #[must_use]
     pub fn is_invoked(&self) -> bool {
         self.start.contains(&Start::Invocation)
     }
 
     /// How calls that no line lists are answered in a phase.
-    #[must_use]
     pub fn unlisted_in<'p>(&'p self, phase: &'p Phase) -> (&'p [UnlistedLine], Unlisted) {
         let own = phase.unlisted.as_deref().map(|rule| (rule.lines.as_slice(), rule.otherwise));
         own.unwrap_or((&self.unlisted_lines, self.unlisted))
@@ -290,7 +276,6 @@ impl Skill {
     }
 
     /// Whether a condition of it asks whether files are as they were.
-    #[must_use]
     pub fn asks_whether_unchanged(&self) -> bool {
         self.phases.iter().flat_map(Phase::conditions).any(|condition| {
             let mut asks = false;
@@ -301,7 +286,6 @@ impl Skill {
     }
 
     /// What `same` compares, in the conditions of all phases.
-    #[must_use]
     pub fn selectors(&self) -> Vec<&Selector> {
         let mut found = Vec::new();
         for condition in self.phases.iter().flat_map(Phase::conditions) {
@@ -311,7 +295,6 @@ impl Skill {
     }
 
     /// The place of a phase, by name.
-    #[must_use]
     pub fn phase_index(&self, name: &str) -> Option<usize> {
         self.phases.iter().position(|phase| phase.name == name)
     }
@@ -335,7 +318,6 @@ pub enum Start {
 
 impl Start {
     /// What begins a run where nothing is said.
-    #[must_use]
     pub fn by_default() -> Vec<Self> {
         Vec::from([Self::Invocation])
     }
@@ -423,7 +405,6 @@ pub struct LineRequires {
 
 impl Phase {
     /// Whether something has to happen before the phase is done.
-    #[must_use]
     pub fn asks(&self) -> bool {
         self.done_when.is_some() || self.run.is_some() || self.steps.is_some()
     }
@@ -436,19 +417,16 @@ impl Phase {
 
     /// The calls that belong to the phase where a run stands in it. A phase that consists of runs has only those of its
     /// gate, once that is reached.
-    #[must_use]
     pub fn lines(&self, at_gate: bool) -> &[Matcher] {
         if self.run.is_some() && !at_gate { &[] } else { &self.allowed }
     }
 
     /// The plan whose elements it runs.
-    #[must_use]
     pub fn plan(&self) -> Option<&PlanFile> {
         self.run.as_ref().and_then(|run| run.plan.as_deref())
     }
 
     /// The condition of a line of `allowed`.
-    #[must_use]
     pub fn required_by(&self, line: usize) -> Option<&Condition> {
         self.line_requires.iter().find(|requires| requires.line == line).map(|requires| &requires.condition)
     }
@@ -521,18 +499,22 @@ pub struct Back {
 /// What becomes of a run whose rollback edge is asked for once more than its limit says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Then"))]
 pub enum Spent {
-    /// It has failed.
+    /// It has failed, and with it the phase of a run that consists of it. A run that is part of no other stands still: only
+    /// calls that read are allowed until a person ends the skill or skips the phase.
     Halt,
-    /// It waits for a person, who says how it goes on.
+    /// It stands still until a person says how it goes on.
     Person,
 }
 
 /// What becomes of a violation in block mode, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnViolation {
-    /// A person is asked, unless the skill forbids the call in every phase.
+    /// The user is asked, and a yes lets that one call run. Where nobody can be asked, the call is denied. What the skill
+    /// forbids in every phase is denied.
     Ask,
     /// The call is denied.
     #[default]
@@ -540,14 +522,7 @@ pub enum OnViolation {
 }
 
 impl OnViolation {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_deny(&self) -> bool {
-        *self == Self::Deny
-    }
-
     /// The word of a config: `ask` or `deny`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ask => "ask",
@@ -559,12 +534,13 @@ impl OnViolation {
 /// How calls that no line lists are answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unlisted {
-    /// They are allowed.
+    /// It is allowed.
     Allow,
-    /// They are allowed if they only read.
+    /// It is allowed if its tool has the label `read` and neither `write` nor `execute`.
     ReadOnly,
-    /// They are violations.
+    /// It is a violation.
     Deny,
 }
 
@@ -596,20 +572,13 @@ pub struct UnlistedRule {
 /// How the text of a denial is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DenialText {
     /// The reason, how to get on, and an object with the rest.
     #[default]
     Standard,
-    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on (seed 001, FR-009).
+    /// `BLOCKED:` with the reason, the current phase, what was attempted, and how to get on.
     Blocked,
-}
-
-impl DenialText {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_standard(&self) -> bool {
-        *self == Self::Standard
-    }
 }
 
 /// Who may deactivate a run before its end, from lenient to strict.

@@ -11,14 +11,13 @@ pub mod rule_report;
 pub(crate) mod own_action;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Effect, Kind, Ruleset};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::tool::Labels;
 use crate::policy::mode::Mode;
+use crate::prelude::*;
 use crate::rules::rule_fact::RuleFact;
 
 /// The rules of all levels. Each level judges a call by itself, and the strictest answer wins.
@@ -60,7 +59,6 @@ pub struct RuleTool {
 
 impl Rules {
     /// The mode that the rules ask for: they deny or ask in `block`, and warn in `warn`. `None`: they let every call pass.
-    #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         let strictest = self.levels.iter().filter_map(|level| level.rules.strictest()).max()?;
         Some(if strictest == Effect::Warn { Mode::Warn } else { Mode::Block })

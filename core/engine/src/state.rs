@@ -16,9 +16,7 @@ pub mod record;
 pub(crate) mod draft;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +25,8 @@ use crate::policy::Mode;
 use crate::policy::access::Granted;
 use crate::policy::budget::Tally;
 use crate::policy::input::Values;
-use crate::shell::safety;
-use crate::shell::safety::Registry;
+use crate::prelude::*;
+use crate::shell::safety::{self, Registry};
 use crate::state::call_counts::KeptFacts;
 pub use crate::state::open_call::{CallVisit, OpenCall, Proof};
 use crate::state::pins::Pins;
@@ -62,7 +60,6 @@ impl State {
     }
 
     /// A run by id.
-    #[must_use]
     pub fn run(&self, id: &str) -> Option<&Run> {
         self.project.runs.iter().chain(&self.session.runs).find(|run| run.id == id)
     }
@@ -116,7 +113,7 @@ pub struct Session {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Question>,
     /// How many questions were asked in the session; the next one has one more in its name.
-    #[serde(skip_serializing_if = "is_none_yet")]
+    #[serde(skip_serializing_if = "crate::values::is_default")]
     pub questions_asked: u64,
     /// A digest of the last message of the agent that was what a phase asks for: one that repeats it counts for nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,11 +184,6 @@ pub struct OwnFile {
     pub path: String,
     /// The session of the call, and its number there.
     pub call: String,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-pub(crate) fn is_none_yet(count: &u64) -> bool {
-    *count == 0
 }
 
 fn no_servers(servers: &Arc<Pins>) -> bool {

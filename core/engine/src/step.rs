@@ -1,10 +1,7 @@
 //! One event: observe, judge, move.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,8 +18,7 @@ use crate::answers::repeated_denials;
 use crate::calls::cause::By;
 use crate::calls::reported_numbers;
 use crate::commands::approving;
-use crate::commands::control;
-use crate::commands::control::{Answer, Invoked, Typed};
+use crate::commands::control::{self, Answer, Invoked, Typed};
 use crate::commands::managing;
 use crate::commands::pending_content;
 use crate::decide::judge::Caller;
@@ -38,13 +34,12 @@ use crate::gates::protection;
 use crate::gates::question;
 use crate::policy::input::Instance;
 use crate::policy::{Mode, Policy};
+use crate::prelude::*;
 use crate::rules::earlier_calls;
 use crate::rules::own_action;
 use crate::runs::children;
-use crate::runs::finish;
-use crate::runs::finish::{Ends, Stopped};
-use crate::runs::import;
-use crate::runs::import::Imported;
+use crate::runs::finish::{self, Ends, Stopped};
+use crate::runs::import::{self, Imported};
 use crate::runs::inheritance;
 use crate::runs::settle::settle;
 use crate::runs::standing_runs;
@@ -96,7 +91,6 @@ impl From<&Run> for RunPosition {
 
 impl Outcome {
     /// Where the live runs stand after the event; `None` where no run ever began.
-    #[must_use]
     pub fn positions(&self) -> Option<Vec<RunPosition>> {
         self.runs.as_ref().map(|runs| runs.iter().map(|run| RunPosition::from(&**run)).collect())
     }
@@ -107,7 +101,6 @@ impl Outcome {
     }
 
     /// The state after the event, from the state before it.
-    #[must_use]
     pub fn state_after(&self, before: &State) -> State {
         let mut state = before.clone();
         self.apply_to(&mut state);

@@ -71,7 +71,6 @@ pub struct LineVersion {
 
 impl LineVersion {
     /// The version of a line's JSON; `None` if it is no record.
-    #[must_use]
     pub fn of(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
     }

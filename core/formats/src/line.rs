@@ -19,11 +19,11 @@ struct Line<'a, C, S: ?Sized> {
     v: u32,
     seq: u64,
     t: i64,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     back: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     prev: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     part: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<&'a str>,
@@ -41,7 +41,7 @@ struct Line<'a, C, S: ?Sized> {
     problem: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<Option<u64>>,
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     cut: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     unsealed: bool,
@@ -58,11 +58,6 @@ const SAME: &str = "same";
 enum WrittenDecision {
     Same(&'static str),
     New(Value),
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// Where a record stands in its journal.

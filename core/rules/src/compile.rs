@@ -44,7 +44,6 @@ pub struct Placed {
 }
 
 /// What is wrong with a text of rules that is too large or nests too deep to be read; to be asked before anything reads it.
-#[must_use]
 pub fn refused(text: &str) -> Option<Problem> {
     let (message, span) = statements::too_large(text)?;
     let help = Some("write several rules or files, or a shorter condition".to_string());
@@ -52,7 +51,6 @@ pub fn refused(text: &str) -> Option<Problem> {
 }
 
 /// Compiles a text of rules.
-#[must_use]
 pub fn compile(text: &str, schema: &Schema) -> Compiled {
     let places = places(text);
     let parsed = match text.parse::<PolicySet>() {

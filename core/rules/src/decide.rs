@@ -35,7 +35,6 @@ pub struct Held<'r> {
 }
 
 /// What every test of arguments says of a call.
-#[must_use]
 pub fn known(rules: &Ruleset, request: &Request<'_>) -> Known {
     let mut known = Known::default();
     for rule in rules.candidates(request.action.id) {
@@ -55,7 +54,6 @@ pub fn known(rules: &Ruleset, request: &Request<'_>) -> Known {
 impl Ruleset {
     /// The strictest that the rules say against a call: a rule that is surely about it comes before one that may be, then
     /// the first by its id. `None`: the call passes.
-    #[must_use]
     pub fn decide<'r>(&'r self, request: &'r Request<'r>) -> Option<Verdict<'r>> {
         let mut strictest: Option<Verdict<'r>> = None;
         let mut hit = |verdict: Verdict<'r>| {
@@ -98,13 +96,11 @@ impl Ruleset {
     }
 
     /// Whether any rule may be about an action.
-    #[must_use]
     pub fn is_about(&self, action: &str) -> bool {
         self.candidates(action).any(|rule| rule.forbids.is_some())
     }
 
     /// Every rule that may be about the action, with every part of the call.
-    #[must_use]
     pub fn held<'r>(&'r self, request: &'r Request<'r>) -> Vec<Held<'r>> {
         let each = |rule| (0..request.parts.len()).map(move |part| (rule, part));
         let all = self.candidates(request.action.id).flat_map(each);

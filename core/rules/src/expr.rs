@@ -259,7 +259,6 @@ fn letters(pattern: &[Piece]) -> Vec<Option<char>> {
 
 impl Expr {
     /// Whether it reads one of these fields of `context.command` or `context.path`.
-    #[must_use]
     pub fn reads(&self, part: &str, names: &[&str]) -> bool {
         let mut found = false;
         self.each(&mut |expr| {

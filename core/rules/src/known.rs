@@ -15,7 +15,6 @@ pub struct Known(BTreeMap<String, Truth>);
 
 impl Known {
     /// Whether no test held.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

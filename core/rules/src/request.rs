@@ -78,7 +78,6 @@ pub struct Part<'a> {
 
 impl<'a> Request<'a> {
     /// A call of one part, of which nothing else is known.
-    #[must_use]
     pub fn new(principal: Principal<'a>, action: Action<'a>, input: Value<'a>) -> Self {
         let parts = alloc::vec![Part::default()];
         Self { principal, action, input, context: Vec::new(), parts, known: None, open: false, facts: None }
@@ -87,7 +86,6 @@ impl<'a> Request<'a> {
 
 impl<'a> Request<'a> {
     /// What stands at the end of a path of attributes of a variable, at a part of the call; `None`: it is not there.
-    #[must_use]
     pub fn at(&self, var: Var, path: &[String], part: usize) -> Option<Value<'a>> {
         let Some((first, rest)) = path.split_first() else {
             return Some(Value::Entity(match var {
@@ -123,7 +121,6 @@ impl<'a> Request<'a> {
 
 impl<'a> Principal<'a> {
     /// The main agent of a session.
-    #[must_use]
     pub fn main(session: &'a str) -> Self {
         Self { id: "main", main: true, kind: Value::Text(""), session, user: None }
     }
@@ -154,7 +151,6 @@ impl<'a> Principal<'a> {
 
 impl<'a> Action<'a> {
     /// A tool of the host itself.
-    #[must_use]
     pub fn new(name: &'a str, labels: impl IntoIterator<Item = &'a str>) -> Self {
         Self { id: name, name, server: "", names: Vec::new(), labels: labels.into_iter().collect() }
     }
@@ -205,7 +201,6 @@ impl<'a> Action<'a> {
 
 /// The id of an action: a tool's name, with its server's before it. What is no letter of ASCII, digit, `-` or `_` counts as
 /// `_` in the name of a server, as clients write it.
-#[must_use]
 pub fn action_id(server: Option<&str>, tool: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     match server {

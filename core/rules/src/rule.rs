@@ -32,11 +32,12 @@ struct Stored {
 /// What becomes of a call that no rule is about.
 #[derive(Clone, Copy, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RuleDefault"))]
 pub enum Default {
     /// It passes.
     #[default]
     Permit,
-    /// It is denied.
+    /// It is denied: each part of a call needs a rule that permits it.
     Deny,
 }
 
@@ -59,13 +60,13 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RuleKind>,
     /// Who calls.
-    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub principal: Scope,
     /// Which tools are called.
-    #[serde(default, skip_serializing_if = "ActionScope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub action: ActionScope,
     /// The tool.
-    #[serde(default, skip_serializing_if = "Scope::is_any")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resource: Scope,
     /// The conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,6 @@ pub struct Rule {
 
 impl Rule {
     /// Whether it compares paths of files, and is so also about calls that access files and do not say which.
-    #[must_use]
     pub fn is_about_unnamed(&self) -> bool {
         let reads = |names: &[&str]| self.when.as_ref().is_some_and(|when| when.reads("path", names));
         self.forbids.is_some() && reads(&["file", "name"]) && !reads(&["named", "names", "secret", "inside"])
@@ -102,7 +102,6 @@ pub enum RuleKind {
 
 impl RuleKind {
     /// What `@kind` says: a word, and a name after it.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (word, name) = text.split_once(' ').map_or((text, ""), |(word, name)| (word, name.trim()));
         let named = |kind: fn(String) -> Self| (!name.is_empty()).then(|| kind(name.into()));
@@ -134,7 +133,6 @@ impl Effect {
     pub const ALL: [(&'static str, Self); 3] = [("warn", Self::Warn), ("ask", Self::Ask), ("deny", Self::Deny)];
 
     /// The word of `@effect`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Warn => "warn",
@@ -172,12 +170,6 @@ pub enum Scope {
     Kind(String),
 }
 
-impl Scope {
-    fn is_any(&self) -> bool {
-        *self == Self::Any
-    }
-}
-
 /// Which tools a rule is about.
 #[derive(Clone, Debug, core::default::Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -191,10 +183,8 @@ pub enum ActionScope {
     In(Vec<String>),
 }
 
-impl ActionScope {
-    fn is_any(&self) -> bool {
-        *self == Self::Any
-    }
+fn is_default<T: core::default::Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The group of every call.
@@ -219,7 +209,6 @@ impl From<Ruleset> for Stored {
 
 impl Ruleset {
     /// These rules, in whatever order.
-    #[must_use]
     pub fn new(default: Default, mut rules: Vec<Rule>) -> Self {
         rules.sort_by(|one, other| one.id.cmp(&other.id));
         let mut by_action: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -237,19 +226,16 @@ impl Ruleset {
     }
 
     /// The rules, sorted by id.
-    #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
     /// Whether it lets every call pass.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.default == Default::Permit && self.rules.iter().all(|rule| rule.forbids.is_none())
     }
 
     /// The strictest effect that it can have.
-    #[must_use]
     pub fn strictest(&self) -> Option<Effect> {
         let of_default = (self.default == Default::Deny).then_some(Effect::Deny);
         self.rules.iter().filter_map(|rule| rule.forbids).chain(of_default).max()

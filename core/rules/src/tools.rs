@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What an argument is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Argument"))]
 pub enum Kind {
     /// A text.
     Text,
@@ -16,7 +17,7 @@ pub enum Kind {
     Number,
     /// True or false.
     Flag,
-    /// A list of texts, as a set.
+    /// A list of texts.
     Texts,
 }
 
@@ -78,13 +79,11 @@ const OWN: &[(&str, Arguments)] = &[
 pub const GUARD: &str = "guard";
 
 /// Whether an action is one with the guard itself.
-#[must_use]
 pub fn is_own_action(id: &str) -> bool {
     OWN.iter().any(|(known, _)| *known == id)
 }
 
 /// What the argument of a tool is that hosts bring along. `None`: rules do not read it.
-#[must_use]
 pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
     let (_, arguments) = BUILTIN.iter().chain(OWN).find(|(known, _)| *known == action)?;
     arguments.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
@@ -95,7 +94,6 @@ pub fn builtin_argument(action: &str, name: &str) -> Option<Kind> {
 pub(crate) const OTHER_TOOL: &str = "any-other-tool";
 
 /// The tools that hosts bring along, and the actions with the guard itself. `labels` says what each tool can do.
-#[must_use]
 pub fn builtin(labels: impl Fn(&str) -> Vec<String>) -> Vec<ToolShape> {
     let shape = |(action, arguments): &(&str, Arguments)| ToolShape {
         action: (*action).to_string(),

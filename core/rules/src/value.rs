@@ -46,7 +46,6 @@ pub struct Shape<'a> {
 
 impl Shape<'_> {
     /// Whether it may be this text.
-    #[must_use]
     pub fn may_be(&self, text: &str) -> bool {
         let is = || match self.flat && text.contains('/') {
             true => may_meet(self.pieces, &[Piece::Text(text.into())], true),
@@ -56,13 +55,11 @@ impl Shape<'_> {
     }
 
     /// Whether every text that it may be has the pattern.
-    #[must_use]
     pub fn has(&self, pattern: &[Piece]) -> bool {
         surely_has(self.pieces, pattern)
     }
 
     /// Whether some text that it may be has the pattern.
-    #[must_use]
     pub fn may_have(&self, pattern: &[Piece]) -> bool {
         let dotted = matches!(pattern.first(), Some(Piece::Text(start)) if start.starts_with('.'));
         (self.hidden || !dotted) && may_meet(self.pieces, pattern, self.flat)
@@ -97,13 +94,11 @@ pub enum Truth {
 
 impl Truth {
     /// `Yes` or `No`.
-    #[must_use]
     pub fn of(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
 
     /// Whether it does not hold.
-    #[must_use]
     pub fn is_no(&self) -> bool {
         *self == Self::No
     }
@@ -111,19 +106,16 @@ impl Truth {
 
 impl<'a> Value<'a> {
     /// A record of these fields.
-    #[must_use]
     pub fn record(fields: Vec<(&'a str, Self)>) -> Self {
         Self::Record(fields.into())
     }
 
     /// A set of these values.
-    #[must_use]
     pub fn set(values: impl IntoIterator<Item = Self>) -> Self {
         Self::Set(values.into_iter().collect())
     }
 
     /// The value of an argument. `None`: `null`, which counts as absent. Numbers that are not whole are unknown.
-    #[must_use]
     pub fn of_json(value: &'a serde_json::Value) -> Option<Self> {
         use serde_json::Value as Json;
         Some(match value {
@@ -140,7 +132,6 @@ impl<'a> Value<'a> {
     }
 
     /// The value of an argument that is of this kind: unknown where it is of another.
-    #[must_use]
     pub fn of_kind(value: &'a serde_json::Value, kind: Kind) -> Option<Self> {
         let found = Self::of_json(value)?;
         let fits = match (kind, &found) {
@@ -162,7 +153,6 @@ impl<'a> Value<'a> {
     }
 
     /// Whether two values are equal. Values of different types are not.
-    #[must_use]
     pub fn equals(&self, other: &Self) -> Truth {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Truth::Unknown,

@@ -16,7 +16,6 @@ pub const LIMIT: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(9);
 
 /// The limit that `PHASEGATE_DEADLINE_MS` sets, else [`LIMIT`].
-#[must_use]
 pub fn limit_from_environment() -> Duration {
     limit_of(std::env::var("PHASEGATE_DEADLINE_MS").ok().as_deref())
 }

@@ -52,8 +52,7 @@ use crate::project::first_look::{FirstLook, first_look};
 use crate::project::{Project, kept_root, session_began};
 use crate::runtime::Runtime;
 use crate::sessions::integrity::{IntegrityCheck, repairable};
-use crate::sessions::lineage;
-use crate::sessions::lineage::{Origin, Reached};
+use crate::sessions::lineage::{self, Origin, Reached};
 use crate::sessions::loaded::{LoadedProject, LoadedSession};
 use crate::sessions::outer_sessions;
 use crate::sessions::redact::leaves_out;
@@ -171,7 +170,6 @@ impl<'a> Driver<'a> {
     }
 
     /// The driver of a session whose journals are in order.
-    #[must_use]
     pub fn new(
         runtime: &'a Runtime,
         store: &'a dyn Store,
@@ -205,7 +203,6 @@ impl<'a> Driver<'a> {
     }
 
     /// What stays when the driver is done.
-    #[must_use]
     pub fn over(mut self) -> Loaded {
         self.loaded.own.snapshot.session = self.state.session;
         self.loaded.shared.snapshot.project = self.state.project;
@@ -417,7 +414,6 @@ impl<'a> Driver<'a> {
     }
 
     /// What happens to a frame of the session that cannot be decided; `None`: nothing that is loaded says it.
-    #[must_use]
     pub fn failure_mode(&self) -> Option<FailureMode> {
         if outer_sessions::may_hold(&self.runtime.locations, &self.loaded.own.snapshot.outer) {
             return Some(FailureMode::Closed);
@@ -442,7 +438,6 @@ impl<'a> Driver<'a> {
     }
 
     /// The problem with its failure mode.
-    #[must_use]
     pub fn refuse(&self, problem: Problem) -> Refusal {
         self.runtime.refuse(&self.project, self.failure_mode(), problem)
     }
@@ -464,7 +459,6 @@ impl<'a> Driver<'a> {
 }
 
 /// The problem, which says that it could not be recorded.
-#[must_use]
 pub fn unrecorded(problem: &Problem, unsaved: &Problem) -> Problem {
     let text = format!("{}; this could not be recorded either: {}", problem.message, unsaved.message);
     Problem::new(problem.code, text)

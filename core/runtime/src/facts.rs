@@ -38,7 +38,6 @@ pub const SOURCES: &[Registered] = &[
 ];
 
 /// The source with this name.
-#[must_use]
 pub fn source(name: &str) -> Option<&'static Registered> {
     SOURCES.iter().find(|source| source.name == name)
 }

@@ -76,14 +76,12 @@ impl Locations {
 
 impl Locations {
     /// The file that a program of settings means, which may be written below the home folder. A name is none.
-    #[must_use]
     pub fn program_file(&self, program: &str) -> Option<PathBuf> {
         let below = below_home(program).filter(|_| self.home.is_absolute()).map(|below| self.home.join(below));
         below.or_else(|| program.contains('/').then(|| PathBuf::from(program)))
     }
 
     /// Where the link is that hooks start; `None` without a home folder.
-    #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         self.program_file(PROGRAM).filter(|path| path.is_absolute())
     }

@@ -22,12 +22,10 @@ use phasegate_core::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, MAX_PATH_BYTES};
-use crate::clients::alarm::is_zero;
 use crate::locations::{CONFIG_FOLDER, Locations};
 use crate::project::discover::guards_itself;
 use phasegate_store::digest::sha256_hex;
-use phasegate_store::disk::ownership;
-use phasegate_store::disk::ownership::read_own;
+use phasegate_store::disk::ownership::{self, read_own};
 use phasegate_store::error::{StoreError, StoreErrorKind};
 use phasegate_store::store::Store;
 
@@ -54,7 +52,7 @@ pub struct Remembered {
     pub sessions: bool,
     /// How many records the project's journal had, once one that must not be lost was on the disk: the journal's head,
     /// known outside of it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub records: u64,
     /// Whether the file does not say it, so that the strictest is taken; the next record writes it anew.
     #[serde(skip)]
@@ -63,7 +61,6 @@ pub struct Remembered {
 
 impl Remembered {
     /// A project that no session was seen of.
-    #[must_use]
     pub fn new(mode: Mode) -> Self {
         Self { mode, sessions: false, records: 0, damaged: false }
     }
@@ -73,7 +70,6 @@ impl Project {
     /// The project that `start` lies in: the nearest folder from there upwards that has configs in a `.phasegate` folder,
     /// is remembered as guarded, or is a worktree of a repository whose main folder is; else the nearest one with an empty `.phasegate` folder, else with `.git`, else
     /// `start` itself.
-    #[must_use]
     pub fn find(locations: &Locations, start: &Path) -> Self {
         let start = start.canonicalize().unwrap_or_else(|_| start.to_path_buf());
         let at = |root: &Path| Self::at(locations, root);
@@ -106,50 +102,42 @@ impl Project {
     }
 
     /// The project whose root is this folder, given without links.
-    #[must_use]
     pub fn at(locations: &Locations, root: &Path) -> Self {
         let name = name_of(root.as_os_str().as_encoded_bytes());
         Self { root: root.to_path_buf(), folder: locations.state.join("projects").join(name) }
     }
 
     /// Whether the project has configs in a `.phasegate` folder of its own or is remembered as guarded.
-    #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.memory().exists() || guards_itself(&self.root)
     }
 
     /// Whether it has configs in a `.phasegate` folder of its own.
-    #[must_use]
     pub fn has_configs(&self) -> bool {
         guards_itself(&self.root)
     }
 
     /// Whether it is guarded, or is a worktree of a repository whose main folder is.
-    #[must_use]
     pub fn is_guarded_anywhere(&self, locations: &Locations) -> bool {
         self.is_guarded() || worktree_of(&self.root).is_some_and(|main| Self::at(locations, &main).is_guarded())
     }
 
     /// The journal of what belongs to the project as a whole.
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.folder.join("project.journal")
     }
 
     /// The folder of the sessions' journals.
-    #[must_use]
     pub fn sessions(&self) -> PathBuf {
         self.folder.join("sessions")
     }
 
     /// The journal of one session.
-    #[must_use]
     pub fn session_journal(&self, session: &str) -> PathBuf {
         self.session_file(&session_key(session))
     }
 
     /// The journal of the session that this name stands for.
-    #[must_use]
     pub fn session_file(&self, key: &str) -> PathBuf {
         self.sessions().join(format!("{key}.journal"))
     }
@@ -165,7 +153,6 @@ impl Project {
     }
 
     /// The journals of the sessions that are there, by file name.
-    #[must_use]
     pub fn session_journals(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.sessions()).into_iter().flatten().flatten().map(|entry| entry.path());
         let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect();
@@ -200,7 +187,6 @@ impl Project {
     }
 
     /// The file that remembers that the project is guarded.
-    #[must_use]
     pub fn memory(&self) -> PathBuf {
         self.folder.join("guarded")
     }
@@ -215,7 +201,6 @@ pub(crate) fn worktree_of(root: &Path) -> Option<PathBuf> {
 }
 
 /// The name of a session in file names and checkpoints.
-#[must_use]
 pub fn session_key(session: &str) -> String {
     name_of(session.as_bytes())
 }

@@ -53,7 +53,6 @@ pub struct Runtime {
 
 impl Runtime {
     /// A runtime with these folders, for these platforms.
-    #[must_use]
     pub fn new(locations: Locations, adapters: impl IntoIterator<Item = &'static dyn Adapter>) -> Self {
         let policies = PolicyStore::new(&locations.state);
         let platforms = Platforms::new(adapters);
@@ -79,7 +78,6 @@ impl Runtime {
     }
 
     /// Every config that applies to the project.
-    #[must_use]
     pub fn discover(&self, project: &Project) -> Found {
         let folders: Vec<&str> = self.platforms.places().skill_folders.iter().map(String::as_str).collect();
         let found = discover(&self.locations, &project.root, &folders);
@@ -89,7 +87,6 @@ impl Runtime {
     }
 
     /// What happens in this project to a frame whose session cannot be asked.
-    #[must_use]
     pub fn failure_mode(&self, project: &Project) -> FailureMode {
         let unsaved = || PolicyStore::mode(&self.discover(project)).map(of_mode);
         let configs = || self.current(project).map_or_else(|_| unsaved(), |current| of_configs(&current));
@@ -103,7 +100,6 @@ impl Runtime {
 
     /// The mode that holds in this project where the guard gives no answer: block, where configs or a live run ask for it or
     /// cannot be read; without configs, what is remembered of the project.
-    #[must_use]
     pub fn mode_without_answer(&self, project: &Project) -> Mode {
         let configs = self.current(project).ok().map_or(Some(FailureMode::Closed), |current| of_configs(&current));
         let closed = match configs {
@@ -115,7 +111,6 @@ impl Runtime {
     }
 
     /// The problem with its failure mode; that of the project where none is known.
-    #[must_use]
     pub fn refuse(&self, project: &Project, known: Option<FailureMode>, problem: Problem) -> Refusal {
         Refusal { problem, failure_mode: known.unwrap_or_else(|| self.failure_mode(project)) }
     }

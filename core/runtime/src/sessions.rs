@@ -94,7 +94,6 @@ impl SessionInfo {
     }
 
     /// The call that can run programs and has been open longest.
-    #[must_use]
     pub fn open_program(&self) -> Option<OpenProgram> {
         self.open_programs().max_by_key(|call| call.age)
     }

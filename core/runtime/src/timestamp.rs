@@ -4,7 +4,6 @@ use jiff::Timestamp;
 
 /// A time in milliseconds since 1970-01-01 UTC as RFC 3339 writes it, in UTC. Empty for a time outside of the years 0
 /// to 9999.
-#[must_use]
 pub fn timestamp(milliseconds: i64) -> String {
     let text = Timestamp::from_millisecond(milliseconds).map(|time| time.to_string()).unwrap_or_default();
     if text.starts_with('-') { String::new() } else { text }

@@ -38,7 +38,6 @@ pub struct ProjectGuard {
 
 impl ProjectGuard {
     /// The guard of this project.
-    #[must_use]
     pub fn new(runtime: Runtime, project: Project) -> Self {
         let runtime = Arc::new(runtime);
         let cache = SessionCache::new(Arc::clone(&runtime), project.clone()).serving(own_process()).lazy();

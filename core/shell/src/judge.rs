@@ -30,7 +30,6 @@ use crate::zsh;
 /// Reads a shell line and says what it can do at most.
 ///
 /// It never panics; what it cannot read or does not know makes the verdict `unknown`.
-#[must_use]
 pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
     let read = guard::check(line).and_then(|()| parse::parse(line));
     let list = match read {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use phasegate_core::calls::analysis::{Access, RunsIn, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, SimpleCommand, Status, Verdict, Word};
+use phasegate_core::shell::words::command;
 use serde::{Deserialize, Serialize};
 
 use crate::obeyed::Readers;
@@ -141,19 +142,16 @@ pub struct Problem {
 
 impl Pattern {
     /// A pattern that stands for one text only.
-    #[must_use]
     pub fn known(text: &str) -> Self {
         if text.is_empty() { Self(Vec::new()) } else { Self(vec![Piece::Text(text.to_owned())]) }
     }
 
     /// A pattern that stands for any text.
-    #[must_use]
     pub fn open() -> Self {
         Self(vec![Piece::Any])
     }
 
     /// The text, where the pattern stands for one only.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
         for piece in &self.0 {
@@ -166,7 +164,6 @@ impl Pattern {
     }
 
     /// The folder that a path known in part is in; `None`: it may be anywhere.
-    #[must_use]
     pub fn folder(&self) -> Option<String> {
         // What a search finds lies below the folder in which it starts.
         let below = |piece: &Piece| match piece {
@@ -189,13 +186,11 @@ impl Pattern {
     }
 
     /// This pattern and behind it another one, with texts that stand beside each other as one.
-    #[must_use]
     pub fn then(&self, behind: &Self) -> Self {
         Self::joined(self.0.iter().chain(&behind.0).cloned())
     }
 
     /// These pieces, with texts that stand beside each other as one.
-    #[must_use]
     pub fn joined(all: impl IntoIterator<Item = Piece>) -> Self {
         let mut pieces: Vec<Piece> = Vec::new();
         for piece in all {
@@ -208,7 +203,6 @@ impl Pattern {
     }
 
     /// Whether the pattern can stand for `text`, where the home folder is `home` (any folder if absent).
-    #[must_use]
     pub fn could_be(&self, text: &str, home: Option<&str>) -> bool {
         // The positions in `text` that the pieces so far can have reached, as in a simulation of an automaton.
         let bytes = text.as_bytes();
@@ -259,30 +253,5 @@ pub(crate) fn engine_command(
     redirections: Vec<(String, Word)>,
     span: Span,
 ) -> SimpleCommand {
-    SimpleCommand {
-        words,
-        starts: Vec::new(),
-        assignments,
-        redirections,
-        span,
-        verdict: Verdict::Unknown,
-        global_options: 0,
-        unplaced: false,
-        led_plainly: false,
-        pushes_other: false,
-        beside: Vec::new(),
-        status: Status::Lost,
-        transparent: false,
-        alias: false,
-        repeats: false,
-        runs_in: RunsIn::Root,
-        tests: None,
-        registered: None,
-        because: None,
-        network: false,
-        besides: false,
-        looks: false,
-        unheard: false,
-        obeyed: false,
-    }
+    SimpleCommand { assignments, redirections, span, status: Status::Lost, ..command(words) }
 }

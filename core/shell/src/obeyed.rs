@@ -217,7 +217,6 @@ fn may_be_option(name: &str) -> bool {
 }
 
 /// The commands that obey the file, where its new text, if that is known, may change what they run. `path` is absolute.
-#[must_use]
 pub fn obeying(path: &str, home: &str, text: Option<&str>) -> Option<Readers> {
     if path.rsplit('/').next().is_some_and(may_be_option) {
         return Some(Readers::Programs);
@@ -256,7 +255,6 @@ pub(crate) fn is_harmless_key(key: &str) -> bool {
 
 /// The lines of a configuration of git that may name a program, each with its section: those that are not written in the plain
 /// form, too.
-#[must_use]
 pub fn names_programs(text: &str) -> Vec<String> {
     let mut section = String::new();
     let mut found = Vec::new();

@@ -21,13 +21,11 @@ pub struct Table {
 
 impl Table {
     /// The shipped table. It costs nothing: a program's entry is read when a line names the program.
-    #[must_use]
     pub fn shipped() -> Self {
         Self::default()
     }
 
     /// The shipped table with further programs, which win over shipped ones of the same name.
-    #[must_use]
     pub fn with(programs: BTreeMap<String, Rule>) -> Self {
         let mut own = BTreeMap::new();
         for (name, program) in programs {
@@ -48,7 +46,6 @@ impl Table {
     }
 
     /// The names of shipped entries that cannot be read; empty unless the generated file was edited manually.
-    #[must_use]
     pub fn broken_entries() -> Vec<&'static str> {
         let table = Self::shipped();
         shipped::names().filter(|name| table.rule(name).is_none()).collect()
@@ -60,19 +57,16 @@ impl Table {
     }
 
     /// Whether anything is known of a program.
-    #[must_use]
     pub fn knows(&self, name: &str) -> bool {
         self.own.contains_key(name) || shipped::find(name).is_some()
     }
 
     /// Whether commands of a program are judged by what is known or registered of it, or can be.
-    #[must_use]
     pub fn judges(&self, name: &str) -> bool {
         self.knows(name) || self.registered.is_about(name)
     }
 
     /// What is known of a program, or of a program's command such as `git log`.
-    #[must_use]
     pub fn rule(&self, name: &str) -> Option<Rule> {
         if let Some(rule) = self.own.get(name) {
             return Some(rule.clone());

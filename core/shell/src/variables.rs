@@ -217,7 +217,6 @@ pub(crate) fn is_dangerous(name: &str) -> bool {
 }
 
 /// Whether a name may be given to a command.
-#[must_use]
 pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
     if PAGERS.contains(&name) {
         return matches!(value, Some("" | "cat"));

@@ -11,25 +11,21 @@ pub struct Deadline {
 
 impl Deadline {
     /// A deadline that lies `limit` ahead.
-    #[must_use]
     pub fn new(limit: Duration) -> Self {
         Self { began: Instant::now(), limit }
     }
 
     /// The time that is left.
-    #[must_use]
     pub fn left(&self) -> Duration {
         self.limit.saturating_sub(self.began.elapsed())
     }
 
     /// The whole time from the beginning to the deadline.
-    #[must_use]
     pub fn limit(&self) -> Duration {
         self.limit
     }
 
     /// Whether half of the time is gone. From then on a lock is not waited for.
-    #[must_use]
     pub fn half_gone(&self) -> bool {
         self.began.elapsed() >= self.limit / 2
     }

@@ -6,7 +6,6 @@ use sha2::{Digest as _, Sha256};
 pub type Digest = [u8; 32];
 
 /// The digest of several parts, one after the other.
-#[must_use]
 pub fn sha256(parts: &[&[u8]]) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -16,13 +15,11 @@ pub fn sha256(parts: &[&[u8]]) -> Digest {
 }
 
 /// The digest of `bytes` as 64 hexadecimal digits.
-#[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha256(&[bytes]))
 }
 
 /// Bytes as lower-case hexadecimal digits.
-#[must_use]
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for [high, low] in bytes.iter().map(|byte| digits(*byte)) {
@@ -33,13 +30,11 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Whether these are the 64 lower-case hexadecimal digits of the digest.
-#[must_use]
 pub fn is_hex_of(digest: &Digest, text: &[u8]) -> bool {
     text.len() == 64 && digest.iter().zip(text.chunks_exact(2)).all(|(byte, pair)| digits(*byte) == *pair)
 }
 
 /// The digest that 64 lower-case hexadecimal digits stand for; `None` for anything else.
-#[must_use]
 pub fn from_hex(text: &[u8]) -> Option<Digest> {
     let mut digest = [0; 32];
     if text.len() != 64 {

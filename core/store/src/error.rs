@@ -40,20 +40,17 @@ pub enum StoreErrorKind {
 
 impl StoreError {
     /// An error of this kind on this path.
-    #[must_use]
     pub fn new(kind: StoreErrorKind, path: &Path, message: impl Into<String>) -> Self {
         Self { kind, path: Some(path.to_path_buf()), message: message.into() }
     }
 
     /// The error for a record in a format that this version does not read. `what` is where it is.
-    #[must_use]
     pub(crate) fn other_version(path: &Path, what: &str, found: u32) -> Self {
         let message = format!("{what} has format {found}, and this version reads format {JOURNAL_VERSION} only");
         Self::new(StoreErrorKind::OtherVersion, path, message)
     }
 
     /// The error for an I/O error on a file of the state. `kind` applies if the I/O error is not a specific one.
-    #[must_use]
     pub fn from_io(kind: StoreErrorKind, path: &Path, what: &str, error: &io::Error) -> Self {
         let kind = if error.get_ref().is_some_and(|inner| inner.is::<Exposed>()) || is_link(error) {
             StoreErrorKind::Exposed
@@ -96,7 +93,6 @@ pub struct Exposed(&'static str);
 
 impl Exposed {
     /// An I/O error with this reason, which continues a sentence that begins with "it".
-    #[must_use]
     pub fn error(reason: &'static str) -> io::Error {
         io::Error::other(Self(reason))
     }

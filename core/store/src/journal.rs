@@ -62,7 +62,6 @@ pub struct Rest {
 
 impl Rest {
     /// The mark of the file at that moment.
-    #[must_use]
     pub fn mark(&self) -> Mark {
         self.mark
     }
@@ -215,19 +214,16 @@ impl Journal {
     }
 
     /// The number of the last record; 0 in an empty journal.
-    #[must_use]
     pub fn seq(&self) -> u64 {
         self.position.seq
     }
 
     /// The chain hash of the last record, as 64 hexadecimal digits.
-    #[must_use]
     pub fn head(&self) -> String {
         hex(&self.position.head)
     }
 
     /// The version of the policy of the last record; empty in an empty journal.
-    #[must_use]
     pub fn policy(&self) -> &str {
         &self.position.context.policy
     }
@@ -342,13 +338,11 @@ impl Journal {
     }
 
     /// Whether records are collected that are still to be written.
-    #[must_use]
     pub fn holds(&self) -> bool {
         self.held.as_ref().is_some_and(|held| !held.bytes.is_empty())
     }
 
     /// Whether one of the collected records must be durable before its answer leaves.
-    #[must_use]
     pub fn must_sync(&self) -> bool {
         self.held.as_ref().is_some_and(|held| held.sync)
     }
@@ -399,13 +393,11 @@ impl Journal {
     }
 
     /// The mark of the file after the last write, if the journal collects records.
-    #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         self.mark
     }
 
     /// Releases the lock. Where the journal stands, if all of it was written.
-    #[must_use]
     pub fn release(self) -> Option<Rest> {
         let whole = !self.failed && !self.holds() && self.position.seq > 0;
         self.mark.filter(|_| whole).map(|mark| Rest { position: self.position, mark })

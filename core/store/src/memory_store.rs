@@ -36,13 +36,11 @@ struct Appended {
 
 impl MemoryStore {
     /// An empty store.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A store that reads what `base` holds and keeps every change in memory.
-    #[must_use]
     pub fn over(base: Arc<dyn Store>) -> Self {
         Self { base: Some(base), files: Arc::default() }
     }

@@ -15,7 +15,6 @@ use crate::error::{StoreError, StoreErrorKind};
 use crate::store::{Medium, Store};
 
 /// The sealed part of a journal with this number, from 1.
-#[must_use]
 pub fn part(journal: &Path, number: u64) -> PathBuf {
     let mut path = journal.as_os_str().to_owned();
     path.push(format!(".{number}"));

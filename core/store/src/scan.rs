@@ -67,25 +67,21 @@ impl<S: JournalState> Scan<S> {
     }
 
     /// The state after the last record that was given; the default before the first.
-    #[must_use]
     pub fn state(&self) -> &S {
         &self.state
     }
 
     /// The chain hash of the last record that was given, as 64 hexadecimal digits; zeros before the first.
-    #[must_use]
     pub fn head(&self) -> String {
         hex(&self.head)
     }
 
     /// How many bytes were read.
-    #[must_use]
     pub fn read(&self) -> u64 {
         self.read
     }
 
     /// How many bytes of a torn record end the journal, once it was read to its end.
-    #[must_use]
     pub fn torn(&self) -> u64 {
         self.torn
     }

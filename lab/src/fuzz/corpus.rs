@@ -114,11 +114,13 @@ fn stories() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for path in below("conformance/cases", "json") {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let story: Value = serde_json::from_str(&text).unwrap_or_default();
-        let steps = story.get("steps").and_then(Value::as_array).into_iter().flatten();
-        let lines: Vec<String> = steps.filter_map(|step| step.get("event")).map(Value::to_string).collect();
-        if !lines.is_empty() {
-            seeds.push(lines.join("\n").into_bytes());
+        let stories: Value = serde_json::from_str(&text).unwrap_or_default();
+        for story in stories.as_array().into_iter().flatten() {
+            let steps = story.get("steps").and_then(Value::as_array).into_iter().flatten();
+            let lines: Vec<String> = steps.filter_map(|step| step.get("event")).map(Value::to_string).collect();
+            if !lines.is_empty() {
+                seeds.push(lines.join("\n").into_bytes());
+            }
         }
     }
     seeds

@@ -136,7 +136,7 @@ fn either(name: &str, manual: &Manual) -> Option<String> {
     Some(kinds.join(" or "))
 }
 
-/// A type's name without its ending: `ModeSource` is `mode`.
+/// A type's name without its ending: `FinishSource` is `finish`.
 fn plain(name: &str) -> String {
     let mut words = String::new();
     for letter in name.trim_end_matches("Source").chars() {

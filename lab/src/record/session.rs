@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use phasegate_conformance::play::session::{About, SESSIONS, Sessions};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -10,26 +11,7 @@ use super::frame::{Frame, Reply};
 use super::scratch::Scratch;
 use xtask::failure::{Failure, Result};
 use xtask::process;
-use xtask::root::{root, write};
-
-/// `session.toml`.
-#[derive(Serialize)]
-pub(crate) struct Session {
-    /// The story.
-    pub(crate) story: String,
-    /// What it shows.
-    pub(crate) title: String,
-    /// The client, and its adapter.
-    pub(crate) client: String,
-    /// The client's version.
-    pub(crate) client_version: String,
-    /// The digest of the story's file.
-    pub(crate) script_sha256: String,
-    /// The day, `YYYY-MM-DD`.
-    pub(crate) recorded: String,
-    /// The project's files as they were when the client started, by path.
-    pub(crate) files: BTreeMap<String, String>,
-}
+use xtask::root::{read, root, write};
 
 /// A line of `frames.jsonl`.
 #[derive(Serialize)]
@@ -53,16 +35,17 @@ pub(crate) fn files(scratch: &Scratch) -> Result<BTreeMap<String, String>> {
     for entry in walkdir::WalkDir::new(&project).into_iter().filter_entry(own).flatten() {
         if entry.file_type().is_file() {
             let path = entry.path().strip_prefix(&project).unwrap_or(entry.path());
-            files.insert(path.to_string_lossy().into_owned(), neutral(scratch, &xtask::root::read(entry.path())?));
+            files.insert(path.to_string_lossy().into_owned(), neutral(scratch, &read(entry.path())?));
         }
     }
     Ok(files)
 }
 
 /// Writes the session; returns its folder.
-pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Result<PathBuf> {
+pub(crate) fn save(session: About, frames: &[Frame], scratch: &Scratch) -> Result<PathBuf> {
     let name = format!("{}@{}", session.story, session.client_version);
-    let folder = root().join("conformance/cases").join(&session.client).join("sessions").join(name);
+    let cases = root().join("conformance/cases").join(&session.client);
+    let folder = cases.join("sessions").join(name);
     let mut lines = String::new();
     let mut before = session.files.clone();
     let mut recorded: Vec<&String> = Vec::new();
@@ -74,8 +57,10 @@ pub(crate) fn save(session: &Session, frames: &[Frame], scratch: &Scratch) -> Re
         lines.push_str(&line(at + 1, frame, files, record, scratch)?);
         lines.push('\n');
     }
-    let head = toml::to_string_pretty(session).map_err(|error| Failure::new(error.to_string()))?;
-    write(&folder.join("session.toml"), &head)?;
+    let path = cases.join(SESSIONS);
+    let mut sessions = Sessions::parse(&read(&path)?).map_err(Failure::new)?;
+    sessions.keep(session);
+    write(&path, &toml::to_string_pretty(&sessions).map_err(|error| Failure::file(&path, error))?)?;
     write(&folder.join("frames.jsonl"), &lines)?;
     Ok(folder)
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use phasegate_conformance::play::session::About;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use super::process::{done, tee_words};
 use crate::clients::Clients;
 use crate::record::frame::{Frame, Reply};
 use crate::record::scratch::Scratch;
-use crate::record::session::{self, Session};
+use crate::record::session;
 use xtask::failure::{Failure, Result};
 use xtask::root::{read, root, target, write};
 
@@ -67,7 +68,7 @@ pub(super) fn record(name: &str, revision: &str, clients: &Clients) -> Result<us
     done(&mut command, &scratch)?;
     let frames = frames(&read(&log)?)?;
     as_planned(&plan.steps, &frames)?;
-    let head = Session {
+    let head = About {
         story: name.into(),
         title: plan.title,
         client: ADAPTER.into(),
@@ -76,7 +77,7 @@ pub(super) fn record(name: &str, revision: &str, clients: &Clients) -> Result<us
         recorded: session::today()?,
         files,
     };
-    session::save(&head, &frames, &scratch)?;
+    session::save(head, &frames, &scratch)?;
     scratch.remove()?;
     Ok(frames.len())
 }

@@ -19,13 +19,11 @@ pub struct Principal(Arc<str>);
 
 impl Principal {
     /// The principal of an address without tokens.
-    #[must_use]
     pub fn local() -> Self {
         Self("local".into())
     }
 
     /// The principal's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.0
     }
@@ -95,7 +93,6 @@ impl Tokens {
     }
 
     /// Whether no token is asked for.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -86,7 +86,6 @@ impl Remote {
     }
 
     /// The host in the address.
-    #[must_use]
     pub fn host(&self) -> &str {
         self.url.host_str().unwrap_or_default()
     }

@@ -23,7 +23,6 @@ use driver::{Driver, NOTIFY_TIMEOUT};
 
 /// A link to the server. It tries nothing before the first message, and ends with the link: requests are broken off,
 /// the session is ended at the server.
-#[must_use]
 pub fn connect(remote: Remote) -> Link {
     let (link, wire) = link();
     tokio::spawn(driven(remote, wire));

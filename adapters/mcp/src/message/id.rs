@@ -15,7 +15,6 @@ pub enum Id {
 
 impl Id {
     /// The id that this JSON text is; `None` if it is neither a text nor a whole number.
-    #[must_use]
     pub fn read(json: &[u8]) -> Option<Self> {
         match serde_json::from_slice(json).ok()? {
             Value::String(text) => Some(Self::Text(text)),
@@ -25,7 +24,6 @@ impl Id {
     }
 
     /// The id as JSON, always spelt in the same way.
-    #[must_use]
     pub fn json(&self) -> String {
         match self {
             Self::Number(number) => number.to_string(),

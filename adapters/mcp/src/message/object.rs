@@ -30,13 +30,11 @@ impl<'a> Object<'a> {
     }
 
     /// The JSON text of a field; of several with this key, the last.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.fields.iter().rev().find(|(name, _)| name == key).map(|(_, json)| *json)
     }
 
     /// A field that is a text.
-    #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?).ok()
     }
@@ -47,7 +45,6 @@ impl<'a> Object<'a> {
     }
 
     /// A key that another one repeats, or that a reader which does not look at case takes for one of `known`.
-    #[must_use]
     pub fn doubtful(&self, known: &[&str]) -> Option<&str> {
         let names = || self.fields.iter().map(|(name, _)| name.as_ref());
         names().enumerate().find_map(|(place, name)| {
@@ -60,7 +57,6 @@ impl<'a> Object<'a> {
 
 /// The object with another value under a key, which is added at the end where the object has no such key; the rest stays
 /// as it is. `None` if the text is no object.
-#[must_use]
 pub fn replaced(json: &[u8], key: &str, value: &str) -> Option<Vec<u8>> {
     let object = Object::read(json).ok()?;
     let (at, value) = match object.get(key) {

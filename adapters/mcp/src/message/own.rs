@@ -30,13 +30,11 @@ pub fn takes_handle(tool: &mut Value) {
 }
 
 /// Whether a tool of this name is the guard's own.
-#[must_use]
 pub fn is_own(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
 /// The tools as `tools/list` describes them.
-#[must_use]
 pub fn tools() -> [Value; 5] {
     let no_arguments = json!({"type": "object", "properties": {}});
     let changes = json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": false});
@@ -144,13 +142,11 @@ fn register(annotations: &Value) -> Value {
 }
 
 /// The command that a call of an own tool gives. It always counts as the agent's.
-#[must_use]
 pub fn command(call: &Call) -> EventKind {
     EventKind::Command { by: By::Agent, name: call.name.clone(), args: call.input.clone() }
 }
 
 /// The result of a call of an own tool, as JSON text.
-#[must_use]
 pub fn result(step: &Outcome, form: Form) -> String {
     let (result, decision) = (step.result.as_ref(), step.decision.as_ref());
     let answer = result.cloned().unwrap_or(Value::Null);

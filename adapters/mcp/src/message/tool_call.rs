@@ -81,20 +81,17 @@ fn modern_meta(meta: &Value) -> bool {
 }
 
 /// Whether a request is of revision 2026-07-28 or later.
-#[must_use]
 pub fn modern(message: &Message) -> bool {
     let meta = || Object::read(message.content()).ok()?.get("_meta").and_then(|json| serde_json::from_str(json).ok());
     meta().is_some_and(|meta| modern_meta(&meta))
 }
 
 /// Whether a method that is not `tools/call` could be taken for it by a reader that is less exact.
-#[must_use]
 pub fn passes_for_a_call(method: &str) -> bool {
     method != METHOD && folded(method).filter(char::is_ascii_alphanumeric).eq("toolscall".chars())
 }
 
 /// The labels that a tool's annotations stand for; `None` if they say nothing.
-#[must_use]
 pub fn labels(tool: &Value) -> Option<Labels> {
     let hint = |name: &str| tool.get("annotations")?.get(name)?.as_bool();
     let (reads, destroys) = (hint("readOnlyHint"), hint("destructiveHint"));
@@ -111,7 +108,6 @@ pub fn labels(tool: &Value) -> Option<Labels> {
 }
 
 /// The server's name as hosts write it within the names of tools: `_` for every character that has no place there.
-#[must_use]
 pub fn server_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }

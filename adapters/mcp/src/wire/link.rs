@@ -50,7 +50,6 @@ pub struct Wire {
 }
 
 /// Both ends of a new link.
-#[must_use]
 pub fn link() -> (Link, Wire) {
     let (to_wire, from_link) = channel(MAX_WAITING_MESSAGES);
     let (to_link, from_wire) = channel(MAX_WAITING_MESSAGES);

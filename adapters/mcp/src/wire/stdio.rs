@@ -14,8 +14,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-use crate::wire::lines;
-use crate::wire::lines::Carried;
+use crate::wire::lines::{self, Carried};
 use crate::wire::link::{Link, link};
 
 /// A server that runs as a child process and communicates through stdio.

@@ -33,7 +33,6 @@ pub struct Args {
 }
 
 /// The platform, if these are the arguments of a hook; empty if none is named. Asking for help is not a hook.
-#[must_use]
 pub fn platform(args: &[OsString]) -> Option<String> {
     let mut given = args.iter().skip(1);
     if given.next()? != "hook" {
@@ -44,7 +43,6 @@ pub fn platform(args: &[OsString]) -> Option<String> {
 }
 
 /// The file that the arguments of a hook name for audit events.
-#[must_use]
 pub fn audit_log(args: &[OsString]) -> Option<PathBuf> {
     let mut given = args.iter();
     let joined = given.clone().find_map(|text| text.to_str()?.strip_prefix("--audit-log=").map(PathBuf::from));
@@ -53,13 +51,11 @@ pub fn audit_log(args: &[OsString]) -> Option<PathBuf> {
 }
 
 /// Whether the arguments of a hook ask it to confirm.
-#[must_use]
 pub fn confirms(args: &[OsString]) -> bool {
     args.iter().any(|text| text == "--confirm")
 }
 
 /// Reads the message from standard input, answers it and ends the process.
-#[must_use]
 pub fn run(platform: &str, audit_log: Option<PathBuf>, confirm: bool) -> ExitCode {
     logging::start(logging::Quiet::Yes);
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));

@@ -26,7 +26,6 @@ pub struct Args {
 }
 
 /// Answers the plugin until it closes standard input. Nothing but lines of the protocol goes to standard output.
-#[must_use]
 pub fn run(args: Args) -> ExitCode {
     std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
     let served = bridge(args)

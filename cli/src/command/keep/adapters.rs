@@ -39,7 +39,6 @@ pub fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// The signs of the platform that are there, in the project or in the user's home.
-#[must_use]
 pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<String> {
     let mut signs = adapter.installer().places().signs;
     signs.retain(|sign| place(sign, root, home).exists());
@@ -47,7 +46,6 @@ pub fn signs(adapter: &dyn Adapter, root: &Path, home: &Path) -> Vec<String> {
 }
 
 /// What a person types to invoke a skill, where it is not the same on all of these platforms with the platform's name.
-#[must_use]
 pub fn invocation(adapters: &[&'static dyn Adapter], skill: &str) -> String {
     let command = |adapter: &&'static dyn Adapter| adapter.installer().skill_command();
     let usual = adapters.first().map_or("/", command);
@@ -59,7 +57,6 @@ pub fn invocation(adapters: &[&'static dyn Adapter], skill: &str) -> String {
 }
 
 /// The path that a place of an adapter stands for.
-#[must_use]
 pub fn place(place: &str, root: &Path, home: &Path) -> std::path::PathBuf {
     match place.strip_prefix("~/") {
         Some(below) => home.join(below),

@@ -32,8 +32,7 @@ pub struct Args {
 ///
 /// The platform is not known, or no folder for the state is.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let (adapters, elsewhere) = platforms(args, &runtime, &project.root)?;
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().unwrap_or_default())))

@@ -31,8 +31,7 @@ pub struct Args {
 ///
 /// The configs have errors, the session is unknown, or the command counts as the agent's.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let session = in_full(&project, args.session.as_ref())?;
     let all = runtime.reloads(&project, session.as_deref())?;
     if let (Some(id), true) = (&session, all.is_empty()) {

@@ -38,8 +38,7 @@ pub struct Args {
 ///
 /// Nothing was said of what may be hidden, the command counts as the agent's, or a journal cannot be written.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let mut damages = runtime.damages(&project, args.session.as_deref())?;
     if let Some(id) = &args.session {
         damages.sessions.retain(|session| session.id.as_ref() == Some(id));

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use owo_colors::OwoColorize as _;
 use phasegate_core::Effect;
-use phasegate_runtime::operate::backtest;
-use phasegate_runtime::operate::backtest::{Counts, Finding, Report, SessionReport, Trial};
+use phasegate_runtime::operate::backtest::{self, Counts, Finding, Report, SessionReport, Trial};
 use phasegate_runtime::operate::replay::Options;
 use phasegate_runtime::{Project, Runtime};
 use serde_json::json;
@@ -65,8 +64,7 @@ pub struct Args {
 ///
 /// There are no sessions or no configs, a config has mistakes, or a file cannot be read or written.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let files = backtest::by_session(files(args, &runtime, &project)?);
     let trial = trial(args, &runtime, &project)?;
     let mut report = play(&trial, &files, context)?;

@@ -31,7 +31,6 @@ pub enum Part {
 }
 
 /// Runs the command. Every failure ends with 125, and then the command has not run.
-#[must_use]
 pub fn run(args: Args, context: &Context) -> ExitCode {
     let ended = match &args.part {
         Part::ReadOnly(args) => read_only::run(args, context),

@@ -44,8 +44,7 @@ fn find(text: &str) -> Result<Code, Failure> {
 
 /// What belongs to a group of files in this project.
 fn group(name: &str, context: &Context) -> Result<(), Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let groups = compile(&runtime.discover(&project).files).settings.groups;
     let Some((group, (files, before))) = groups.find(name).zip(groups.written(name)) else {
         let names = groups.names().map(|name| format!("@{name}")).collect::<Vec<_>>().join(", ");

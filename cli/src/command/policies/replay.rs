@@ -61,8 +61,7 @@ pub enum Format {
 ///
 /// The config has mistakes, the skill is not known, or a line of the transcript cannot be applied; its number is named.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Configured { policy, skill, guarded, safety } = configured(&runtime, &project, args.skill.as_deref(), &[])?;
     let guarded = guarded || context.project.is_some();
     let start = if guarded || args.live_files { Some(context.start()?) } else { None };

@@ -35,8 +35,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         Some(Code::CommandInvalid) => failure.with_help("write for example `phasegate access admin --for 30m`"),
         _ => failure,
     })?;
-    if context.out.json {
-        context.out.value(&result);
+    if context.out.value_if_asked(&result) {
         return Ok(Exit::Done);
     }
     let until = ends(result.get("until").and_then(Value::as_i64));
@@ -57,14 +56,12 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Prints the access that holds now, and who said so.
 fn show(context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let now = (runtime.now)();
     let set = runtime.project_state(&project)?.project.access;
     let set = set.filter(|granted| granted.until.is_none_or(|until| now < until));
     let config = if readonly_by_config(context)? { AccessMode::Readonly } else { AccessMode::Normal };
-    if context.out.json {
-        context.out.value(&json!({"config": config, "set": set}));
+    if context.out.value_if_asked(&json!({"config": config, "set": set})) {
         return Ok(Exit::Done);
     }
     let by_config = || format!("the access of the project is {}, by the config", config.word().bold());
@@ -87,8 +84,7 @@ fn ends(until: Option<i64>) -> String {
 
 /// Whether the project is read-only by its config. What a person says holds over that only as `normal` with a time.
 fn readonly_by_config(context: &Context) -> Result<bool, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     Ok(match runtime.current(&project)? {
         Current::Ready(ready) => ready.policy.access == AccessMode::Readonly,
         Current::Invalid { .. } | Current::Unguarded => false,

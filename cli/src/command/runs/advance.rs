@@ -36,8 +36,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     };
     let confirmed = args.yes.then(|| ("confirmed".to_string(), Value::from("yes")));
     let answer = order(context, about, "advance", who().into_iter().chain(confirmed).collect())?;
-    if context.out.json {
-        context.out.value(&answer);
+    if context.out.value_if_asked(&answer) {
         return Ok(Exit::Done);
     }
     let (skill, run, left) = (text(&answer, "skill"), text(&answer, "run"), text(&answer, "phase"));

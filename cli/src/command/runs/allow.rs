@@ -26,8 +26,7 @@ pub struct Args {
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let why = (!args.reason.is_empty()).then(|| ("why".to_string(), Value::from(args.reason.join(" "))));
     let answer = give(context, &args.target, "allow", Map::from_iter(why).into())?;
-    if context.out.json {
-        context.out.value(&answer.result);
+    if context.out.value_if_asked(&answer.result) {
         return Ok(Exit::Done);
     }
     let of = answer.result.get("of").and_then(Value::as_str).unwrap_or_default();

@@ -67,8 +67,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let unknown = !is_known && failure.code == Some(Code::CommandInvalid);
         if unknown { Failure { exit: Exit::Failed, ..failure } } else { failure }
     })?;
-    if context.out.json {
-        context.out.value(&answer.result);
+    if context.out.value_if_asked(&answer.result) {
         return Ok(Exit::Done);
     }
     if args.reject {
@@ -151,8 +150,7 @@ impl Asked {
 }
 
 fn asked(args: &Args, context: &Context) -> Result<Vec<Asked>, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let mut all = Vec::new();
     let id = in_full(&project, args.session.as_ref())?;
     let wanted = |session: &SessionInfo| id.as_ref().is_none_or(|id| session.id == *id);

@@ -36,7 +36,7 @@ pub(crate) fn activation(skill: &str, inputs: &[(String, String)], mode: Option<
         let values = inputs.iter().map(|(name, value)| (name.clone(), Value::from(value.clone())));
         command.insert("inputs".to_string(), Value::Object(values.collect()));
     }
-    command.extend(mode.map(|mode| ("mode".to_string(), Value::from(mode.word()))));
+    command.extend(mode.map(|mode| ("mode".to_string(), Value::from(mode.mode().word()))));
     command
 }
 
@@ -63,8 +63,7 @@ pub struct Answer {
 ///
 /// No session is known, nothing guards the project, the command was refused, or the guard could not work.
 pub fn give(context: &Context, target: &Target, name: &str, args: Value) -> Result<Answer, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Giver { sign, by } = giver(&runtime, &project)?;
     if sign.is_none() && target.session.is_none() && has_unseen_runs(&runtime, &project)? {
         let step = runtime.command_project(&project, by, name, args)?;
@@ -92,8 +91,7 @@ fn has_unseen_runs(runtime: &Runtime, project: &Project) -> Result<bool, Failure
 ///
 /// As for [`give`].
 pub fn give_project(context: &Context, name: &str, args: Value) -> Result<Value, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Giver { sign, by } = giver(&runtime, &project)?;
     result(&project, runtime.command_project(&project, by, name, args)?, name, sign.as_ref())
 }

@@ -8,6 +8,7 @@ use phasegate_runtime::sessions::sessions;
 use serde_json::Value;
 
 use super::control::{Target, about, give, give_project};
+use super::live::found::text;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
@@ -63,8 +64,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 
 /// Says what became of the skill whose part was ended.
 fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let known = sessions(&project)?.known;
     let session = known.iter().find(|known| known.id == session);
     let runs = runtime.runs(&project, session)?;
@@ -81,10 +81,6 @@ fn say_of_whole(context: &Context, session: &str, whole: &str) -> Result<(), Fai
         context.out.line(format_args!("    {}", text(run, "ways_on")));
     }
     Ok(())
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether the skill, or any where none is named, is in force for the project.

@@ -29,15 +29,19 @@ pub struct Args {
 /// As for [`give`].
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let mut command = about(args.skill.as_ref());
-    command.insert("mode".to_string(), Value::from(args.mode.word()));
+    command.insert("mode".to_string(), Value::from(args.mode.mode().word()));
     let answer = give(context, &args.target, "set_mode", command.into())?;
     let renewed = renew(context);
-    if context.out.json {
-        context.out.value(&answer.result);
+    if context.out.value_if_asked(&answer.result) {
         return Ok(Exit::Done);
     }
     let skill = answer.result.get("skill").and_then(Value::as_str).unwrap_or_default();
-    context.out.line(format_args!("{} is in {} mode in session {}", skill.bold(), args.mode.word(), answer.session));
+    context.out.line(format_args!(
+        "{} is in {} mode in session {}",
+        skill.bold(),
+        args.mode.mode().word(),
+        answer.session
+    ));
     for path in renewed.as_deref().unwrap_or_default() {
         context.out.note(format_args!("`{}` was renewed for this mode", path.display()));
     }

@@ -33,8 +33,7 @@ pub struct Args {
 ///
 /// The state cannot be read, a file cannot be written, or the command counts as the agent's and would accept a change.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let violations = runtime.violations(&project)?;
     if args.keep {
         if let Some(sign) = runtime.sign_of_an_agent(&project)? {

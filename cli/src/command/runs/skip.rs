@@ -28,8 +28,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let (session, run) = (args.which.session.as_ref(), args.which.run.as_ref());
     let about = About { session, run, name: args.name.as_ref(), ..About::default() };
     let answer = order(context, about, "skip_phase", who().into_iter().collect())?;
-    if context.out.json {
-        context.out.value(&answer);
+    if context.out.value_if_asked(&answer) {
         return Ok(Exit::Done);
     }
     let (skill, here) = (text(&answer, "skill"), text(&answer, "current_phase"));

@@ -60,8 +60,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     }
     command.insert("scope".to_string(), Value::from("project"));
     let result = give_project(context, "activate_skill", command.into()).map_err(|failure| unused(failure, args))?;
-    if context.out.json {
-        context.out.value(&result);
+    if context.out.value_if_asked(&result) {
         return Ok(Exit::Done);
     }
     let (skill, mode) = (text(&result, "skill"), text(&result, "mode"));
@@ -97,8 +96,7 @@ fn in_project(args: &Args, found: &Found, mut command: Map<String, Value>, conte
         Some(session) => give(context, &Target { session: Some(session) }, "activate_skill", command.into())?.result,
         None => give_project(context, "activate_skill", command.into())?,
     };
-    if context.out.json {
-        context.out.value(&answer);
+    if context.out.value_if_asked(&answer) {
         return Ok(Exit::Done);
     }
     let (skill, mode, phase) = (text(&answer, "skill"), text(&answer, "mode"), text(&answer, "current_phase"));
@@ -111,8 +109,7 @@ fn in_project(args: &Args, found: &Found, mut command: Map<String, Value>, conte
 /// Begins a run in one session, and prints what its agent has to do first.
 fn in_session(session: &str, command: Map<String, Value>, context: &Context) -> Result<Exit, Failure> {
     let answer = give(context, &Target { session: Some(session.to_owned()) }, "activate_skill", command.into())?;
-    if context.out.json {
-        context.out.value(&answer.result);
+    if context.out.value_if_asked(&answer.result) {
         return Ok(Exit::Done);
     }
     let result = &answer.result;
@@ -136,8 +133,7 @@ fn unused(failure: Failure, args: &Args) -> Failure {
 
 /// The sessions that go on and use an earlier config of the skill, or none.
 fn with_older_configs(skill: &str, context: &Context) -> Result<Vec<String>, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let live = sessions(&project)?.known.into_iter().filter(|session| !session.state.session.ended);
     let live: Vec<String> = live.map(|session| session.id).collect();
     let due = runtime.reloads(&project, None)?.into_iter().filter(|reload| live.contains(&reload.session));

@@ -84,8 +84,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 fn sessions_of(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Sessions { mut known, mut damaged, unread, .. } = sessions(&project)?;
     if let Some(id) = &in_full(&project, args.session.as_ref())? {
         known.retain(|session| session.id == *id);

@@ -37,8 +37,7 @@ pub struct Args {
 ///
 /// The session or the record is not known, or a journal cannot be read.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let session = session::named(&project, args.session.as_ref())?;
     let Some(call) = &args.call else { return last_denial(context, &runtime, &project, &session) };
     let seq = match call.parse() {
@@ -233,7 +232,7 @@ fn said(opinion: &Opinion) -> String {
         opinion.run,
         opinion.skill.bold(),
         opinion.phase.green(),
-        event::mode_word(opinion.mode)
+        opinion.mode.word()
     );
     let of = opinion.part_of.as_ref().map(|whole| format!(", a part of {whole}")).unwrap_or_default();
     let forbids = if opinion.has_parts { "; its parts judge calls, it only forbids" } else { "" };
@@ -283,7 +282,7 @@ fn as_json(session: &str, again: &Again) -> Value {
                 "part_of": opinion.part_of,
                 "skill": opinion.skill,
                 "phase": opinion.phase,
-                "mode": event::mode_word(opinion.mode),
+                "mode": opinion.mode.word(),
                 "decision": opinion.decision,
             })
         })

@@ -36,7 +36,7 @@ pub(super) fn frames(loading: &mut Loading, adapter: &'static dyn Adapter) -> Re
                     continue;
                 }
             };
-            let name = format!("documented/{host}/source");
+            let name = format!("documented/{host}/source.toml");
             add(loading, adapter, Check::Decode, &name, "documented", Box::new(move || source.check(adapter)));
         } else {
             loading.fails(&path, &"is no frames and no `source.toml`");

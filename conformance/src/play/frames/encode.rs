@@ -1,7 +1,6 @@
-//! Decisions to the exact bytes that the client must get: `encode/*.json`.
+//! Decisions to the exact bytes that the client must get: `encode.jsonl`, a case a line.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use phasegate_adapter::{Adapter, Frame, Output, Problem, Received, Verdict};
@@ -13,17 +12,22 @@ use serde_json::json;
 use super::recordings::{Recordings, add};
 use crate::blessing::blessing;
 use crate::loading::Loading;
-use crate::play::folders::cases;
+use crate::play::folders;
 use crate::play::relay;
 use crate::play::relay::Script;
 use crate::texts::wording;
 use crate::texts::{self, Reply};
 use crate::trial::{Check, Mismatch};
 
+/// The file of cases in an adapter's folder.
+pub(super) const FILE: &str = "encode.jsonl";
+
 /// A case as written. Exactly one of `steps`, `refuse` and `warn` is given.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
+    /// What its trial is called.
+    pub(super) case: String,
     /// What is answered to what.
     pub(super) name: String,
     /// The frame that is answered.
@@ -39,7 +43,7 @@ pub(super) struct Case {
     pub(super) warn: Option<Trouble>,
     /// The expected reply, byte for byte; `--bless` writes it.
     #[serde(default)]
-    reply: Reply,
+    pub(super) reply: Reply,
 }
 
 /// A frame: one of a recording, by its number from 1, or literal text.
@@ -77,21 +81,23 @@ const CELLS: [&str; 7] = ["allow", "warn", "ask", "deny", "told", "refuse a prob
 
 /// One trial for each case, and one for each cell.
 pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recordings: &Arc<Recordings>) {
-    let folder = format!("{}/encode/", adapter.id());
-    let mut shown = BTreeSet::new();
-    for path in loading.below(&folder) {
-        let Some(text) = loading.take(&path) else { continue };
-        let case: Case = match serde_json::from_str(&text) {
-            Ok(case) => case,
-            Err(error) => {
-                loading.fails(&path, &error);
-                continue;
+    let path = format!("{}/{FILE}", adapter.id());
+    let cases = loading.take(&path).map_or_else(|| Ok(Vec::new()), |text| Case::parse(&text));
+    let cases = cases.unwrap_or_else(|problem| {
+        loading.fails(&path, &problem);
+        Vec::new()
+    });
+    let shown: BTreeSet<&str> = cases.iter().flat_map(Case::shows).collect();
+    for (at, case) in cases.into_iter().enumerate() {
+        let (recordings, file, name) = (Arc::clone(recordings), folders::cases().join(&path), case.case.clone());
+        let run = Box::new(move || match case.played(adapter, &recordings) {
+            Ok(got) if blessing() => {
+                texts::bless(&file, at, vec![got]);
+                Vec::new()
             }
-        };
-        shown.extend(case.shows());
-        let name = path.trim_start_matches(&folder).trim_end_matches(".json").to_string();
-        let (recordings, file) = (Arc::clone(recordings), cases().join(&path));
-        let run = Box::new(move || compare(adapter, &case, &recordings, &file));
+            Ok(got) => case.compare(&got),
+            Err(problem) => vec![Mismatch::broken("case", problem)],
+        });
         add(loading, adapter, Check::Encode, &name, "replies", run);
     }
     for cell in CELLS {
@@ -104,40 +110,36 @@ pub(super) fn trials(loading: &mut Loading, adapter: &'static dyn Adapter, recor
     }
 }
 
-pub(super) fn compare(adapter: &dyn Adapter, case: &Case, recordings: &Recordings, file: &PathBuf) -> Vec<Mismatch> {
-    let played = if relay::plays(adapter) { case.relayed(recordings) } else { case.encoded(adapter, recordings) };
-    let got = match played {
-        Ok(got) => got,
-        Err(problem) => return vec![Mismatch::broken("case", problem)],
-    };
-    let wanted = match texts::kept().and_then(|texts| case.reply.whole(texts)) {
-        Ok(wanted) => wanted,
-        Err(_) if blessing() => Reply::default(),
-        Err(problem) => return vec![Mismatch::broken("case", problem)],
-    };
-    if blessing() && file.starts_with(cases()) {
-        texts::bless(file, vec![got]);
-        return Vec::new();
-    }
-    if blessing() {
-        let text = serde_json::to_string_pretty(&Case { reply: got, ..case.clone() }).unwrap_or_default();
-        let written = std::fs::write(file, text + "\n");
-        return written.err().map(|error| Mismatch::broken("case", error)).into_iter().collect();
-    }
-    let mut mismatches = Vec::new();
-    let mut held = |field: &str, wanted: serde_json::Value, got: serde_json::Value| {
-        if wanted != got {
-            mismatches.push(Mismatch::new(&case.name, field, wanted, got));
-        }
-    };
-    held("stdout", json!(wanted.stdout), json!(got.stdout));
-    held("stderr", json!(wanted.stderr), json!(got.stderr));
-    held("status", json!(wanted.status), json!(got.status));
-    mismatches.extend(wording::of_reply(&case.name, &got.stdout));
-    mismatches
-}
-
 impl Case {
+    /// Reads a file of cases, one a line.
+    pub(super) fn parse(text: &str) -> Result<Vec<Self>, String> {
+        let read = |(at, line)| serde_json::from_str(line).map_err(|error| format!("line {}: {error}", at + 1_usize));
+        text.lines().enumerate().map(read).collect()
+    }
+
+    /// What the client gets.
+    pub(super) fn played(&self, adapter: &dyn Adapter, recordings: &Recordings) -> Result<Reply, String> {
+        if relay::plays(adapter) { self.relayed(recordings) } else { self.encoded(adapter, recordings) }
+    }
+
+    /// What differs between the reply and the expected one.
+    pub(super) fn compare(&self, got: &Reply) -> Vec<Mismatch> {
+        let wanted = match texts::kept().and_then(|texts| self.reply.whole(texts)) {
+            Ok(wanted) => wanted,
+            Err(problem) => return vec![Mismatch::broken("case", problem)],
+        };
+        let fields = [
+            ("stdout", json!(wanted.stdout), json!(got.stdout)),
+            ("stderr", json!(wanted.stderr), json!(got.stderr)),
+            ("status", json!(wanted.status), json!(got.status)),
+        ];
+        let differ = fields.into_iter().filter(|(_, wanted, got)| wanted != got);
+        let mut mismatches: Vec<Mismatch> =
+            differ.map(|(field, wanted, got)| Mismatch::new(&self.name, field, wanted, got)).collect();
+        mismatches.extend(wording::of_reply(&self.name, &got.stdout));
+        mismatches
+    }
+
     /// The cells that the case fills.
     fn shows(&self) -> Vec<&'static str> {
         let steps = self.steps.iter().flatten();

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use phasegate_adapter::Adapter;
 
-use super::encode::Case;
+use super::decode;
+use super::encode::{Case, FILE};
 use super::recordings::Recordings;
-use super::{decode, encode};
+use crate::blessing::blessing;
 use crate::trial::Mismatch;
 
-/// Plays every recording in `recordings/` against `decode/`, and every case in `encode/`. What differs; with
+/// Plays every recording in `recordings/` against `decode/`, and every case of `encode.jsonl`. What differs; with
 /// `PHASEGATE_BLESS=1` the expectations are written instead. A folder without recordings or cases is a mismatch.
 #[must_use]
 pub fn check(adapter: &dyn Adapter, folder: &Path) -> Vec<Mismatch> {
@@ -24,18 +25,38 @@ pub fn check(adapter: &dyn Adapter, folder: &Path) -> Vec<Mismatch> {
         mismatches.extend(decode(adapter, &frames, &golden));
         recordings.insert(name.to_string_lossy().into_owned(), frames);
     }
-    let cases = files(&folder.join("encode"));
-    if recordings.is_empty() || cases.is_empty() {
+    let path = folder.join(FILE);
+    let cases = Case::parse(&std::fs::read_to_string(&path).unwrap_or_default());
+    if recordings.is_empty() || cases.as_ref().is_ok_and(Vec::is_empty) {
         mismatches.push(Mismatch::broken("folder", "no recordings, or no cases of replies"));
     }
-    for path in cases {
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
-        match serde_json::from_str::<Case>(&text) {
-            Ok(case) => mismatches.extend(encode::compare(adapter, &case, &recordings, &path)),
-            Err(error) => mismatches.push(Mismatch::broken("case", error)),
-        }
-    }
+    mismatches.extend(cases.and_then(|cases| replies(adapter, cases, &recordings, &path)).unwrap_or_else(broken));
     mismatches
+}
+
+fn replies(
+    adapter: &dyn Adapter,
+    cases: Vec<Case>,
+    recordings: &Recordings,
+    path: &Path,
+) -> Result<Vec<Mismatch>, String> {
+    let (mut mismatches, mut written) = (Vec::new(), String::new());
+    for case in cases {
+        let reply = case.played(adapter, recordings)?;
+        if !blessing() {
+            mismatches.extend(case.compare(&reply));
+        }
+        let line = serde_json::to_string(&Case { reply, ..case }).map_err(|error| error.to_string())?;
+        written.extend([line.as_str(), "\n"]);
+    }
+    if blessing() {
+        std::fs::write(path, written).map_err(|error| error.to_string())?;
+    }
+    Ok(mismatches)
+}
+
+fn broken(problem: String) -> Vec<Mismatch> {
+    vec![Mismatch::broken("case", problem)]
 }
 
 /// The files below a folder, sorted.

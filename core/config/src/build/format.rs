@@ -10,8 +10,7 @@ use super::inputs;
 use super::object::argument;
 use crate::read::node::Node;
 use crate::read::report::Finding;
-use crate::skills::agent;
-use crate::skills::agent::AGENT;
+use crate::skills::agent::{self, AGENT};
 use crate::skills::instance::{names, sample};
 use crate::source::{FormatObject, FormatSource, LinePattern, LineSource};
 

@@ -3,7 +3,7 @@
 use phasegate_core::Code;
 use phasegate_core::evidence::condition::Condition;
 use phasegate_core::policy::matcher::Matcher;
-use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, Spent, UnlistedRule};
+use phasegate_core::policy::{Back, Edge, Leave, Optional, Phase, UnlistedRule};
 
 use super::allowed::{self, AllowedLines};
 use super::builder::{Builder, PhasePlaces, child};
@@ -11,8 +11,7 @@ use super::{artifact, condition, done_by, prompt_parts, runs, unlisted};
 use crate::read::node::{Entry, Node, Span};
 use crate::read::report::Finding;
 use crate::read::suggestion::{closest, did_you_mean, listed};
-use crate::skills::agent;
-use crate::skills::agent::AGENT;
+use crate::skills::agent::{self, AGENT};
 use crate::skills::instance::names;
 use crate::source::{
     BackSource, ConditionSource, LeaveSource, MatcherSource, NextSource, OptionalSource, PhaseSource, TaskFile,
@@ -221,7 +220,7 @@ impl Inner<'_, '_> {
             let span = child(node, "to").span;
             let to = self.index(&source.to, span);
             self.places.back.extend(to.map(|_| span));
-            let then = source.then.map(Spent::from);
+            let then = source.then;
             edges.extend(to.map(|to| Back { to, limit: source.limit, on_failure, when, then }));
         }
         edges

@@ -156,7 +156,6 @@ fn in_skill(format: Node) -> Node {
 }
 
 /// The fields of the YAML between the leading `---` lines of a text; `None`: there is none, or it cannot be read.
-#[must_use]
 pub fn front_matter(text: &str) -> Option<FrontMatter<'_>> {
     let (body, rest) = crate::read::front_matter::split(text)?;
     let mut mistakes = Vec::new();

@@ -22,7 +22,6 @@ impl JsonSchema {
     }
 
     /// The first thing in which a document differs from the schema, with its place. No value of the document is told.
-    #[must_use]
     pub fn fault(&self, document: &Value) -> Option<String> {
         let error = self.0.iter_errors(document).next()?;
         let place = error.instance_path().as_str();

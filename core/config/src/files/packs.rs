@@ -40,14 +40,12 @@ const PACKS: &[Pack] = &[
 ];
 
 /// Every pack, sorted by name.
-#[must_use]
 pub fn packs() -> &'static [Pack] {
     PACKS
 }
 
 impl Pack {
     /// What it is for, in a sentence.
-    #[must_use]
     pub fn summary(&self) -> &'static str {
         self.text.lines().next().and_then(|line| line.strip_prefix("// ")).unwrap_or_default()
     }

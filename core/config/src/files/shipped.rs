@@ -16,7 +16,6 @@ pub struct Shipped {
 
 impl Shipped {
     /// The config in one form; `None` if the skill has no compat form.
-    #[must_use]
     pub fn text(&self, form: Form) -> Option<&'static str> {
         match form {
             Form::Strict => Some(self.strict),
@@ -25,7 +24,6 @@ impl Shipped {
     }
 
     /// The file that stands for it in diagnostics.
-    #[must_use]
     pub fn path(&self, form: Form) -> String {
         match form {
             Form::Strict => format!("skills/{}.yaml", self.name),
@@ -99,19 +97,16 @@ pub(crate) const SHIPPED_FILES: &[(&str, &str)] = files![
 ];
 
 /// The text of a format, a schema or a prompt that shipped skills name, by the path that they name it by.
-#[must_use]
 pub fn shipped_file(path: &str) -> Option<&'static str> {
     SHIPPED_FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
 }
 
 /// Every shipped skill, sorted by name.
-#[must_use]
 pub fn shipped() -> &'static [Shipped] {
     SHIPPED
 }
 
 /// Finds a shipped skill by `NAME`, `NAME@strict` or `NAME@compat`; without a form it is the strict one.
-#[must_use]
 pub fn find_shipped(name: &str) -> Option<(Shipped, Form)> {
     let (name, form) = match name.split_once('@') {
         None => (name, Form::Strict),

@@ -24,7 +24,6 @@ const HOST_AGENTS: [&str; 9] = [
 ];
 
 /// Whether agent hosts have a subagent of this type without a file.
-#[must_use]
 pub fn is_host_agent(kind: &str) -> bool {
     HOST_AGENTS.contains(&kind)
 }

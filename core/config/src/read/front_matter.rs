@@ -27,7 +27,6 @@ pub(crate) fn config(file: &str, path: &str, findings: &mut Vec<Finding>) -> Opt
 /// Whether the front matter of a SKILL.md says what phases it has, or says something that is probably meant so.
 ///
 /// Where it does not, the file guards nothing and has no mistakes. Where it does, it may be damaged.
-#[must_use]
 pub fn names_permissions(file: &str) -> bool {
     Matter::of(file).is_some_and(|matter| matter.names_permissions())
 }

@@ -41,7 +41,6 @@ pub struct Outline {
 
 impl Outline {
     /// Reads a document. What stands from `end` on is text of no part.
-    #[must_use]
     pub fn of(body: &str, end: usize) -> Self {
         let mut found = Self { parts: vec![Part::default()], raw: Vec::new() };
         let (mut depth, mut heading) = (0_usize, None::<Heading>);
@@ -113,7 +112,6 @@ impl Outline {
     }
 
     /// The words of the whole document, without its headings.
-    #[must_use]
     pub fn words(&self) -> u64 {
         self.words_of(0..self.parts.len())
     }
@@ -124,7 +122,6 @@ impl Outline {
 }
 
 /// The words below each of some headings of a text: of several that are written alike, the one with the most counts.
-#[must_use]
 pub fn words_below<'h>(text: &str, asked: &[&'h str]) -> BTreeMap<&'h str, u64> {
     let outline = Outline::of(text, text.len());
     let sections = outline.sections(|heading| asked.contains(&heading));
@@ -151,7 +148,6 @@ fn is_inline(tag: TagEnd) -> bool {
 }
 
 /// A text with single spaces.
-#[must_use]
 pub fn spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

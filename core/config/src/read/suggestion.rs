@@ -12,7 +12,6 @@ pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 }
 
 /// The candidate that `word` is, but for a slip of the fingers.
-#[must_use]
 pub fn likely_typo<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |candidate: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &candidate.to_lowercase());
     let near = candidates.into_iter().filter(|candidate| candidate.len() >= 4 && distance(candidate) <= 2);

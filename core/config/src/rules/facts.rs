@@ -50,7 +50,7 @@ fn fact(source: &RuleFactSource, node: &Node, groups: &Groups, findings: &mut Ve
         findings.push(Finding::error(Code::ConfigValue, child(node, key).span, message).suggest(suggestion));
     };
     let within = source.within.as_deref().and_then(duration_ms);
-    let scope = source.scope.map_or(Scope::Session, Into::into);
+    let scope = source.scope.unwrap_or(Scope::Session);
     match (&source.within, within) {
         (Some(text), None) => {
             wrong(

@@ -36,7 +36,7 @@ impl Tools {
             }
             let own = self.0.entry(id(name)).or_default();
             own.labels.extend(tool.labels.iter().map(|label| label.trim_start_matches('@').to_string()));
-            own.arguments.extend(tool.arguments.iter().map(|(name, kind)| (name.clone(), (*kind).into())));
+            own.arguments.extend(tool.arguments.iter().map(|(name, kind)| (name.clone(), *kind)));
         }
     }
 

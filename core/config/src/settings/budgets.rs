@@ -3,7 +3,7 @@
 use phasegate_core::Code;
 use phasegate_core::policy::Mode;
 use phasegate_core::policy::access::{AccessMode, duration_ms};
-use phasegate_core::policy::budget::{Budget, MAX_BUDGETS, MAX_FILES, Per};
+use phasegate_core::policy::budget::{Budget, Count, MAX_BUDGETS, MAX_FILES, Per};
 
 use crate::build::builder::{Builder, child};
 use crate::build::matcher;
@@ -12,7 +12,7 @@ use crate::read::node::Node;
 use crate::read::report::Finding;
 use crate::settings::groups::Groups;
 use crate::source::SettingsSource;
-use crate::source::budget::{AccessSource, BudgetSource, CountSource};
+use crate::source::budget::BudgetSource;
 
 /// The access of all levels: the strictest.
 pub(crate) fn access<'s>(levels: impl Iterator<Item = &'s SettingsSource>) -> AccessMode {
@@ -37,20 +37,20 @@ pub(crate) fn of_file(
         let name = std::iter::once(name.clone()).chain(numbered).find(|name| !taken(name));
         known.push(Budget {
             name: name.unwrap_or_default(),
-            count: budget.count.into(),
+            count: budget.count,
             reported: budget.at.clone(),
             of,
             limit: budget.limit,
-            per: budget.per.map_or(Per::Session, Into::into),
+            per: budget.per.unwrap_or(Per::Session),
             within: budget.within.as_deref().and_then(duration_ms),
-            mode: budget.mode.map(Into::into).max(mode).unwrap_or(Mode::Warn),
+            mode: budget.mode.max(mode).unwrap_or(Mode::Warn),
         });
     }
 }
 
 /// Reports what a file says that means nothing.
 pub(crate) fn check(source: &SettingsSource, node: &Node, findings: &mut Vec<Finding>) {
-    if source.access == Some(AccessSource::Admin) {
+    if source.access == Some(AccessMode::Admin) {
         findings.push(
             Finding::error(Code::ConfigValue, child(node, "access").span, "no config gives the access `admin`")
                 .cause("a person gives it, for a stated time")
@@ -82,7 +82,7 @@ fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
         findings.push(finding.suggest("write a whole number and its unit: `90s`, `30m`, `2h`, `7d`"));
     }
     check_place(budget, node, findings);
-    if budget.count == CountSource::Files && budget.limit > MAX_FILES {
+    if budget.count == Count::Files && budget.limit > MAX_FILES {
         let message = format!("at most {MAX_FILES} files are counted");
         findings.push(
             Finding::error(Code::ConfigValue, child(node, "limit").span, message)
@@ -94,7 +94,7 @@ fn check_one(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
 /// What is reported stands somewhere; nothing else does.
 fn check_place(budget: &BudgetSource, node: &Node, findings: &mut Vec<Finding>) {
     let place = budget.at.as_deref();
-    let (key, message, suggestion) = match (budget.count == CountSource::Reported, place) {
+    let (key, message, suggestion) = match (budget.count == Count::Reported, place) {
         (true, None) => {
             ("count", "the budget does not say where the number stands".to_owned(), "add `at: /totalTokens`")
         }

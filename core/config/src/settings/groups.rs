@@ -70,7 +70,6 @@ impl Groups {
     }
 
     /// The group of this name. A file belongs to a shipped one that a config adds it to, else to the first that selects it.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<Group> {
         if let Some(own) = self.own.get(name) {
             return Some(own.clone());
@@ -96,7 +95,6 @@ impl Groups {
     }
 
     /// What the table and the configs say of a group alone, and the groups whose files are not among them, by name.
-    #[must_use]
     pub fn written(&self, name: &str) -> Option<(FileSet, Vec<&str>)> {
         if let Some(own) = self.own.get(name) {
             return Some((own.files.clone(), Vec::new()));

@@ -19,21 +19,13 @@ pub struct Mcp {
     pub trusted: BTreeSet<String>,
 }
 
-impl Mcp {
-    /// Whether the settings are empty.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The settings of all levels combined. For calls of changed tools the strictest level wins.
 pub(crate) fn combine<'s>(levels: impl Iterator<Item = &'s McpSource>) -> (Mcp, ChangedTools) {
     let (mut hide_forbidden, mut changed) = (false, ChangedTools::default());
     let mut servers: BTreeMap<&str, bool> = BTreeMap::new();
     for level in levels {
         hide_forbidden |= level.hide_forbidden == Some(true);
-        changed = changed.max(level.changed_tools.map_or(changed, Into::into));
+        changed = changed.max(level.changed_tools.unwrap_or(changed));
         for (name, server) in &level.servers {
             if let Some(trusted) = server.trust_annotations {
                 servers.entry(name).and_modify(|all| *all &= trusted).or_insert(trusted);

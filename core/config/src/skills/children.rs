@@ -14,8 +14,7 @@ use crate::read::node::Span;
 use crate::read::report::Finding;
 use crate::read::suggestion::{did_you_mean, listed};
 use crate::skills::Found;
-use crate::skills::instance;
-use crate::skills::instance::{matcher_of, sample};
+use crate::skills::instance::{self, matcher_of, sample};
 
 /// A place where a skill names one that it runs.
 pub(crate) struct Named {

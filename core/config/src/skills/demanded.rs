@@ -25,7 +25,6 @@ pub struct Demanded {
 
 /// The skills of the client that a skill asks for, and the skills that it runs: where the client has none of the name, the
 /// condition never holds. Each name once.
-#[must_use]
 pub fn demanded(skill: &Skill) -> Vec<Demanded> {
     let mut found: Vec<Demanded> = Vec::new();
     collect(skill, &mut found);

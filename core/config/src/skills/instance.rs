@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::version;
 
 /// The skill with these values, under a version of its own; `None` if a value makes something else of it than a skill.
-#[must_use]
 pub fn instance(skill: &Skill, values: &Values) -> Option<Skill> {
     let mut made = serde_json::to_value(skill).ok()?;
     let kept = made.get("inputs").cloned();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use phasegate_core::policy::Scope;
 use serde::Deserialize;
 
-use super::choices::ScopeSource;
 use super::group::GroupSource;
 use super::matcher::MatcherSource;
 
@@ -34,7 +34,7 @@ pub struct RuleFactSource {
     /// Whether such a call was let through and has not ended.
     pub running: Option<MatcherSource>,
     /// Whose calls count: those of the session, the default, or of all sessions of the project.
-    pub scope: Option<ScopeSource>,
+    pub scope: Option<Scope>,
     /// How far it looks back: a whole number and its unit (`90s`, `30m`, `2h`, `7d`).
     pub within: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy;
+use phasegate_core::policy::ChangedTools;
 use serde::Deserialize;
 
 /// Settings for MCP servers and their tools.
@@ -13,7 +13,7 @@ pub struct McpSource {
     /// `true`: the proxy removes tools that the current phase forbids from the lists that clients get.
     pub hide_forbidden: Option<bool>,
     /// How to answer a call of a tool whose description changed since it was first seen.
-    pub changed_tools: Option<ChangedToolsSource>,
+    pub changed_tools: Option<ChangedTools>,
     /// Servers, by their name in the client's configuration; one that guards itself, by its own name.
     pub servers: BTreeMap<String, ServerSource>,
 }
@@ -25,24 +25,4 @@ pub struct McpSource {
 pub struct ServerSource {
     /// `true`: the server's hints about its tools (`readOnlyHint`, `destructiveHint`) become labels.
     pub trust_annotations: Option<bool>,
-}
-
-/// How to answer a call of a changed tool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ChangedToolsSource {
-    /// It runs, the agent gets a warning, and the journal records it.
-    Report,
-    /// It is denied until a person accepts the tool with `phasegate approve`.
-    Deny,
-}
-
-impl From<ChangedToolsSource> for policy::ChangedTools {
-    fn from(changed: ChangedToolsSource) -> Self {
-        match changed {
-            ChangedToolsSource::Report => Self::Report,
-            ChangedToolsSource::Deny => Self::Deny,
-        }
-    }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy::Confine;
+use phasegate_core::policy::{Confine, Spent};
 use serde::Deserialize;
 
-use super::choices::{LeaveSource, ThenSource};
+use super::choices::LeaveSource;
 use super::matcher::{ConditionSource, MatcherSource};
 use super::unlisted::UnlistedRuleSource;
 
@@ -227,5 +227,5 @@ pub struct BackSource {
     /// What becomes of the run when the edge is asked for and its limit is spent. Without it the call is denied, and the run
     /// goes on.
     #[serde(default)]
-    pub then: Option<ThenSource>,
+    pub then: Option<Spent>,
 }

@@ -49,7 +49,6 @@ impl Default for ProgramsSource {
 
 impl ProgramsSource {
     /// The ones that are named.
-    #[must_use]
     pub fn named(&self) -> &[String] {
         match self {
             Self::Named(names) => names,
@@ -58,7 +57,6 @@ impl ProgramsSource {
     }
 
     /// Whether every program is meant.
-    #[must_use]
     pub fn is_any(&self) -> bool {
         matches!(self, Self::Any(_))
     }

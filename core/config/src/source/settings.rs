@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy::Confine;
+use phasegate_core::policy::access::AccessMode;
+use phasegate_core::policy::{Approve, Confine, Mode, Unlisted};
 use phasegate_shell::Rule;
 use serde::Deserialize;
 
-use super::budget::{AccessSource, BudgetSource};
-use super::choices::{ApproveSource, Form, ModeSource, UnlistedSource};
+use super::budget::BudgetSource;
+use super::choices::Form;
 use super::group::GroupSource;
 use super::matcher::MatcherSource;
 use super::mcp::McpSource;
@@ -23,18 +24,18 @@ pub struct SettingsSource {
     #[serde(rename = "$schema")]
     pub schema: Option<String>,
     /// The minimum mode of every run.
-    pub mode: Option<ModeSource>,
+    pub mode: Option<Mode>,
     /// `true`: only a person may deactivate any skill before its end.
     pub locked: bool,
     /// The minimum strictness for calls that no line lists.
-    pub unlisted: Option<UnlistedSource>,
+    pub unlisted: Option<Unlisted>,
     /// Groups of files for every skill, by name, and changes to the shipped ones: `tests: {add: "e2e/**"}`.
     pub groups: BTreeMap<String, GroupSource>,
     /// The calls that every phase of every skill forbids.
     pub global_forbidden: Vec<MatcherSource>,
     /// Which calls the platform need not ask its user about, where it lets the guard say so. Of several levels `never`
     /// wins. The default is `never`.
-    pub approve: Option<ApproveSource>,
+    pub approve: Option<Approve>,
     /// Shipped skills to use in this project. A skill file of the same name replaces the shipped one.
     #[serde(rename = "use")]
     pub uses: Vec<UseSource>,
@@ -56,7 +57,7 @@ pub struct SettingsSource {
     /// What agents may register about the commands of programs.
     pub safety: SafetySource,
     /// What calls may do at all. Of several levels the strictest holds.
-    pub access: Option<AccessSource>,
+    pub access: Option<AccessMode>,
     /// How much calls may use up, by the name of the budget. The budgets of all levels hold.
     pub budgets: BTreeMap<String, BudgetSource>,
     /// The rules over calls, beside those in `.phasegate/rules/*.cedar`. The rules of all levels hold.
@@ -88,5 +89,5 @@ pub struct UseObject {
     pub form: Option<Form>,
     /// The minimum mode of a run.
     #[serde(default)]
-    pub mode: Option<ModeSource>,
+    pub mode: Option<Mode>,
 }

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use phasegate_core::policy::Confine;
+use phasegate_core::policy::{Confine, DenialText, Mode, OnViolation, Scope};
 use serde::Deserialize;
 
 use super::artifact::ArtifactSource;
-use super::choices::{
-    DenialTextSource, FinishSource, FirstPhaseSource, Form, ModeSource, OnViolationSource, ScopeSource,
-};
+use super::choices::{FinishSource, FirstPhaseSource, Form};
 use super::group::GroupSource;
 use super::matcher::{ConditionSource, MatcherSource};
 use super::phase::PhaseSource;
@@ -33,16 +31,16 @@ pub struct SkillSource {
     pub form: Option<Form>,
     /// The minimum mode of a run. Without it, the activation chooses the mode.
     #[serde(default)]
-    pub mode: Option<ModeSource>,
+    pub mode: Option<Mode>,
     /// What becomes of a violation in block mode. The default is `deny`.
     #[serde(default)]
-    pub on_violation: Option<OnViolationSource>,
+    pub on_violation: Option<OnViolation>,
     /// Whether the kernel holds shell lines in its phases, where they do not say it. The default is the project's `confine`.
     #[serde(default)]
     pub confine: Option<Confine>,
     /// Where runs live. The default is `session`.
     #[serde(default)]
-    pub scope: Option<ScopeSource>,
+    pub scope: Option<Scope>,
     /// How to answer calls that no line lists. The default is `read_only`; it is `allow` in the compat form, and for a
     /// skill that starts by `before` or `session`.
     #[serde(default)]
@@ -50,7 +48,7 @@ pub struct SkillSource {
     /// How denials are laid out: `standard`, or `blocked` for `BLOCKED:` with the reason, the current phase, what was
     /// attempted, and how to get on.
     #[serde(default)]
-    pub denial_text: Option<DenialTextSource>,
+    pub denial_text: Option<DenialText>,
     /// Values that a run is given when it begins, each with the regular expression that the whole value matches. `${name}`
     /// in a path, a command or a text stands for one.
     #[serde(default)]

@@ -3,7 +3,6 @@
 use phasegate_core::policy::Unlisted;
 use serde::Deserialize;
 
-use super::choices::UnlistedSource;
 use super::matcher::MatcherSource;
 
 /// How to answer calls that no line lists: a word, or a list of which the first line that selects a call decides.
@@ -12,7 +11,7 @@ use super::matcher::MatcherSource;
 #[serde(untagged)]
 pub enum UnlistedRuleSource {
     /// One answer to all of them.
-    Word(UnlistedSource),
+    Word(Unlisted),
     /// Lines, and at the end a word for the rest.
     List(Vec<UnlistedLineSource>),
 }
@@ -23,7 +22,7 @@ pub enum UnlistedRuleSource {
 #[serde(untagged)]
 pub enum UnlistedLineSource {
     /// The answer to the rest. It ends the list.
-    Word(UnlistedSource),
+    Word(Unlisted),
     /// Calls with their answer.
     Calls(Box<UnlistedCalls>),
 }
@@ -47,15 +46,13 @@ pub struct UnlistedCalls {
 
 impl UnlistedRuleSource {
     /// The word for what no line of the list selects.
-    #[must_use]
     pub fn word(&self) -> Option<Unlisted> {
-        let word = match self {
+        match self {
             Self::Word(word) => Some(*word),
             Self::List(lines) => lines.iter().find_map(|line| match line {
                 UnlistedLineSource::Word(word) => Some(*word),
                 UnlistedLineSource::Calls(_) => None,
             }),
-        };
-        word.map(Into::into)
+        }
     }
 }

@@ -17,25 +17,21 @@ macro_rules! codes {
             pub const ALL: &'static [Code] = &[$( Code::$name, )*];
 
             /// The word form, for example `phase-forbidden`.
-            #[must_use]
             pub fn id(self) -> &'static str {
                 match self { $( Self::$name => $id, )* }
             }
 
             /// What it means, in a sentence.
-            #[must_use]
             pub fn summary(self) -> &'static str {
                 match self { $( Self::$name => $summary, )* }
             }
 
             /// What to do about it, in a sentence.
-            #[must_use]
             pub fn remedy(self) -> &'static str {
                 match self { $( Self::$name => $remedy, )* }
             }
 
             /// Where it comes from.
-            #[must_use]
             pub fn area(self) -> Area {
                 match self { $( Self::$name => Area::$area, )* }
             }
@@ -70,7 +66,6 @@ pub enum Area {
 
 impl Area {
     /// The area's word: `phase`, `admission`, `protection`, `tool`, `control`, `fault` or `config`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Phase => "phase",

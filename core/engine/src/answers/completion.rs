@@ -1,9 +1,6 @@
 //! Completion: the agent is told once that a composite skill is complete, and what its phases left (rules 3.4).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
@@ -11,6 +8,7 @@ use crate::commands::run_status;
 use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::apply::obligation_run;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

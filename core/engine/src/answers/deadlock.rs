@@ -1,8 +1,5 @@
 //! Whether live runs leave no call that would bring one of them on (rules 3.1).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::json;
 
 use crate::calls::analysis::{Access, CallAnalysis, PathUse};
@@ -14,6 +11,7 @@ use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::policy::Skill;
 use crate::policy::matcher::{DOES, Matcher, ToolPattern, Use};
+use crate::prelude::*;
 use crate::state::Run;
 use crate::values::glob::choices;
 

@@ -1,15 +1,12 @@
 //! Decisions: what is answered to a call or a command, and how an agent gets on from a denial.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::answers::code::Code;
 use crate::answers::reason::DenialReason;
 use crate::decide::Line;
 use crate::policy::Mode;
+use crate::prelude::*;
 
 /// What is answered, from lenient to strict: the strictest of several wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,7 +24,6 @@ pub enum Effect {
 
 impl Effect {
     /// What the mode of a run makes of a violation.
-    #[must_use]
     pub fn of_violation(mode: Mode) -> Self {
         match mode {
             Mode::Warn => Self::Warn,
@@ -36,13 +32,11 @@ impl Effect {
     }
 
     /// The same, where the policy has a person asked.
-    #[must_use]
     pub fn of_question(mode: Mode) -> Self {
         Self::of_violation(mode).min(Self::Ask)
     }
 
     /// The effect's word in transcripts: `allow`, `warn`, `ask` or `deny`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -83,7 +77,6 @@ pub enum Gate {
 
 impl Gate {
     /// The gate's word in transcripts.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -203,7 +196,6 @@ impl Decision {
     }
 
     /// Whether the call may run now.
-    #[must_use]
     pub fn lets_through(&self) -> bool {
         matches!(self.effect, Effect::Allow | Effect::Warn)
     }

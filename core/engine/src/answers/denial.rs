@@ -1,10 +1,6 @@
 //! Denials: why a call or command is denied or warned of, with the facts of the case. Their texts are in
 //! `rendering.rs`.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::answers::decision::Effect;
 use crate::answers::doubt::NamedLine;
 use crate::answers::reason::DenialReason;
@@ -13,6 +9,7 @@ use crate::calls::forbidden_change::ForbiddenChange;
 use crate::decide::Line;
 use crate::policy::plan::NamedElement;
 use crate::policy::steps::StepsLeft;
+use crate::prelude::*;
 use crate::rules::objection::Ruled;
 use crate::shell::classifier::NotRead;
 use crate::state::{SpentEdge, Why};
@@ -688,7 +685,6 @@ pub struct DecidingRun {
 
 impl Denial {
     /// A denial that no run decided.
-    #[must_use]
     pub fn new(kind: DenialKind, effect: Effect) -> Self {
         Self {
             kind,

@@ -1,14 +1,12 @@
 //! Directives: while a subagent has to be started, a denial and a held stop say again how (rules 3.4).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::decision::Decision;
 use crate::answers::obligation;
 use crate::events::event::{Event, EventKind};
 use crate::policy::{Phase, Policy};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::draft::Draft;
 use crate::state::{Children, Run, State, Status};

@@ -1,14 +1,12 @@
 //! Doubt: why a call may be what a line of the policy means and is not surely so, in the words of a denial.
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
 use core::cmp::Reverse;
 
 use crate::answers::phrase;
 use crate::calls::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict, Word};
 use crate::policy::matcher::{ArgTest, Matcher, PathTest, Servers, Subject, Use};
+use crate::prelude::*;
 use crate::shell::words;
 use crate::state::redacted_tests::Fit;
 

@@ -1,8 +1,5 @@
 //! Calls that the gate of a wave asks for, made before the wave has finished: they do not count, and the agent is told why.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use crate::answers::decision::Decision;
 use crate::answers::phrase;
 use crate::calls::tool::Call;
@@ -10,6 +7,7 @@ use crate::decide::judge::{Caller, SkillCall};
 use crate::events::call::agent_kind;
 use crate::events::event::Event;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{Children, Run};

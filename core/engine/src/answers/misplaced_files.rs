@@ -1,9 +1,5 @@
 //! Files of artifacts that lie where they no longer belong: they count, and the agent is told so once a run (rules 3.3).
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::decision::Decision;
@@ -12,6 +8,7 @@ use crate::events::event::{Event, EventKind};
 use crate::evidence::artifact::Artifact;
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{DeprecatedFile, Run, State};

@@ -1,9 +1,5 @@
 //! Obligations: what the host must be told, given again until a later event shows that it was taken up.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::answers::completion;
 use crate::answers::decision::Decision;
 use crate::answers::phrase;
@@ -17,6 +13,7 @@ use crate::evidence::eval::World;
 use crate::policy::matcher::{AgentTest, Matcher, Use};
 use crate::policy::plan::PlanProgress;
 use crate::policy::{Optional, Phase, Policy, Skill, Unlisted};
+use crate::prelude::*;
 use crate::runs::holding;
 use crate::runs::tree;
 use crate::shell::safety::SAFETY_OBLIGATION;

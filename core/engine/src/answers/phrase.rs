@@ -1,9 +1,5 @@
 //! Phrases: what policies list and ask for, in the words of a sentence and short. `phasegate status --session` shows all of it.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use crate::calls::analysis::Access;
 use crate::calls::outcome::CallOutcome;
 use crate::calls::tool::{BASH, Call, READ};
@@ -13,6 +9,7 @@ use crate::evidence::fact_test::times;
 use crate::evidence::object::Same;
 use crate::policy::Phase;
 use crate::policy::matcher::{AgentTest, DOES, Matcher, PathTest, ToolPattern};
+use crate::prelude::*;
 use crate::values::glob;
 
 /// The most characters of one line of a policy, or of a command of the agent's.
@@ -118,7 +115,6 @@ fn command_in_words(command: &str) -> String {
 }
 
 /// What a command does, as a noun.
-#[must_use]
 pub fn effect_in_words(word: &str) -> String {
     String::from(match word {
         "format" => "a formatter",
@@ -223,13 +219,11 @@ fn commands_alone(matcher: &Matcher) -> Option<(&String, &[String])> {
 
 impl Condition {
     /// What it asks for, in the words of a sentence.
-    #[must_use]
     pub fn wanted(&self) -> String {
         wanted(self)
     }
 
     /// That it holds, in few words.
-    #[must_use]
     pub fn reason(&self) -> String {
         reason(self)
     }

@@ -1,12 +1,10 @@
 //! A list of elements that was written and cannot be worked on: the agent is told at once, and not when it goes on to them.
 
-use alloc::format;
-use alloc::vec::Vec;
-
 use crate::decide::Done;
 use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::State;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

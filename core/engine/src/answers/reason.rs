@@ -14,11 +14,11 @@
 //! | `effect_invariant_violated`, `axiom_violation`, `ambiguous_ruleset` | a rule that says so of itself (`@kind`) |
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// Why a call is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +153,6 @@ impl DenialReason {
     ];
 
     /// No rule permits the call.
-    #[must_use]
     pub const fn no_rule_matched() -> Self {
         Self::NoRuleMatched {}
     }
@@ -184,7 +183,6 @@ impl DenialReason {
     }
 
     /// Several rules match, and none comes first.
-    #[must_use]
     pub const fn ambiguous_ruleset() -> Self {
         Self::AmbiguousRuleset {}
     }
@@ -195,7 +193,6 @@ impl DenialReason {
     }
 
     /// The word of the kind.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NoRuleMatched {} => "no_rule_matched",
@@ -210,7 +207,6 @@ impl DenialReason {
     }
 
     /// The canonical JSON.
-    #[must_use]
     pub fn canonical(&self) -> String {
         let fields = match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => fields.into_iter().collect(),
@@ -229,7 +225,6 @@ impl DenialReason {
     }
 
     /// The sentence that people and agents read. `tests/reasons.rs` pins it.
-    #[must_use]
     pub fn render(&self) -> String {
         match self {
             Self::NoRuleMatched {} => "no rule permits this call".into(),
@@ -263,7 +258,6 @@ impl core::fmt::Display for DenialReason {
 
 impl Resets {
     /// When, in words.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Self::Phase => "it resets when the phase is left".into(),

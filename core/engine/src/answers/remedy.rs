@@ -1,10 +1,5 @@
 //! Remedies: what is missing after a violation, and the calls that would be allowed now.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Blame, DecidingRun, Denial, DenialKind, Guidance, Misplaced, Standing, WayBack};
 use crate::answers::doubt::NamedLine;
@@ -27,6 +22,7 @@ use crate::gates::gate::Context;
 use crate::policy::matcher::{Matcher, ServerPattern, ToolPattern};
 use crate::policy::steps::Steps;
 use crate::policy::{DenialText, Phase, Skill, Unlisted};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::shell::classifier::Classifier;
 use crate::shell::safety;

@@ -11,11 +11,6 @@ mod words;
 
 pub(crate) use self::phase::not_kept;
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::code::{Area, Code};
@@ -26,6 +21,7 @@ use crate::calls::analysis::Part;
 use crate::calls::forbidden_change::ForbiddenChange;
 use crate::commands::slash_command;
 use crate::policy::plan::{NamedElement, Waits};
+use crate::prelude::*;
 use crate::state::pins::approval_name;
 use words::{because, misplaced_words, near};
 
@@ -94,7 +90,6 @@ impl Denial {
 
 impl DenialKind {
     /// The stable code of the kind.
-    #[must_use]
     pub fn code(&self) -> Code {
         render(self).code
     }
@@ -105,7 +100,6 @@ impl DenialKind {
     }
 
     /// The result of a command that is refused for this, as JSON.
-    #[must_use]
     pub fn result(&self) -> Value {
         let Rendered { code, reason, .. } = render(self);
         json!({"is_error": true, "code": code.id(), "text": reason})

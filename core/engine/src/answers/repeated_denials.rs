@@ -1,15 +1,13 @@
 //! The loop breaker: a call that is denied again and again is answered with what else there is to do, and then ends the
 //! turn (rules 3.2).
 
-use alloc::boxed::Box;
-use alloc::string::ToString as _;
-
 use serde_json::json;
 
 use crate::answers::decision::Decision;
 use crate::answers::rendering;
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::finish;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

@@ -1,9 +1,8 @@
 //! Runs that stand still: why, for the agent and for the person who says how they go on (rules 3.1).
 
-use alloc::string::{String, ToString as _};
-
 use crate::answers::denial::{Stopped, StoppedPart};
 use crate::policy::Skill;
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::{Children, Run, SpentEdge, State, Status};
 

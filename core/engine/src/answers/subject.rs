@@ -1,14 +1,11 @@
 //! The subject of a denial: the call, as the agent that made it knows it.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::phrase;
 use crate::calls::analysis::{Access, SimpleCommand, Word};
 use crate::calls::tool::Call;
+use crate::prelude::*;
 use crate::values::one_line::one_line;
 
 /// The call: its command, where it has one alone; else its tool, with the first file that it changes or reads.

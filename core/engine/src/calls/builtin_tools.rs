@@ -1,11 +1,11 @@
 //! The tools that agent hosts bring along: their labels, and the names of the tools of MCP servers.
 
 use alloc::collections::BTreeSet;
-use alloc::string::ToString as _;
 
 use serde_json::Value;
 
 use crate::calls::tool::{AGENT, BASH, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE};
+use crate::prelude::*;
 
 /// The server and the tool in a name that hosts give to the tools of MCP servers: `mcp__SERVER__TOOL`.
 pub(crate) fn split_native(tool: &str) -> Option<(&str, &str)> {
@@ -32,7 +32,6 @@ pub(crate) fn is_builtin(tool: &str) -> bool {
 /// What the built-in tools of agent hosts can do, under their canonical names.
 ///
 /// A shell counts as writing and executing until its command line is read.
-#[must_use]
 pub fn builtin_labels(tool: &str) -> Labels {
     let words: &[&str] = match tool {
         "Read"

@@ -25,7 +25,6 @@ impl Status {
     }
 
     /// Whether a line that ends with 0 says that the command did.
-    #[must_use]
     pub fn tells(self) -> bool {
         self >= Self::Success
     }

@@ -1,10 +1,9 @@
 //! Files that calls changed although they might not.
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
 
 use crate::policy::mode::Mode;
+use crate::prelude::*;
 
 /// A file that a call changed although it might not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,7 +23,6 @@ pub enum CallOutcome {
 
 impl CallOutcome {
     /// The word of a config.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

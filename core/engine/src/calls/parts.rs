@@ -1,14 +1,12 @@
 //! Parts: the simple commands of a shell line, each as a call that is judged by itself (rules 3.3).
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde_json::json;
 
 use crate::calls::analysis::{Access, CallAnalysis, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Word};
 use crate::calls::tool::{Call, EXECUTE, Labels, NETWORK, READ, SHELL, WRITE, shell_labels};
+use crate::prelude::*;
 use crate::shell::shell_word::shell_word;
 use crate::shell::words;
 

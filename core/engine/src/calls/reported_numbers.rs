@@ -1,9 +1,6 @@
 //! What budgets count when a call ends: numbers that its result reports, and that it ran (rules 4.8).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::{Number, Value};
 
@@ -13,6 +10,7 @@ use crate::events::observe::paired;
 use crate::gates::spending::After;
 use crate::policy::budget::{Budget, Count, Per, Tally};
 use crate::policy::{Policy, Scope};
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::open_call::{Amount, ReportPlace};
@@ -31,7 +29,6 @@ const PLACES: i64 = 6;
 const MAX_DIGITS: i64 = 40;
 
 /// The numbers of a result that are not negative, those in objects and lists included.
-#[must_use]
 pub fn numbers(result: &Value) -> Reported {
     let mut found = Reported::new();
     collect(result, "", &mut found);
@@ -39,7 +36,6 @@ pub fn numbers(result: &Value) -> Reported {
 }
 
 /// The numbers of the result of an MCP server's tool: of its `structuredContent`, else of its first text that is JSON.
-#[must_use]
 pub fn of_server(result: &Value) -> Reported {
     if let Some(structured) = result.get("structuredContent").filter(|value| value.is_object()) {
         return numbers(structured);
@@ -53,7 +49,6 @@ pub fn of_server(result: &Value) -> Reported {
 }
 
 /// The numbers of a text that is a JSON object; `None`: it is none.
-#[must_use]
 pub fn of_text(text: &str) -> Option<Reported> {
     let is_object = text.len() <= MAX_TEXT && text.starts_with('{');
     let value: Value = serde_json::from_str(Some(text).filter(|_| is_object)?).ok()?;

@@ -1,12 +1,12 @@
 //! Tools and calls: what an agent asks for, under the names that policies use.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::analysis::{CallAnalysis, Verdict};
+use crate::prelude::*;
 
 /// The label of a tool that can look but not change anything.
 pub const READ: &str = "read";
@@ -33,13 +33,11 @@ pub const SKILL: &str = "Skill";
 pub type Labels = BTreeSet<String>;
 
 /// Whether the labels say that a tool reads, and none that it does more.
-#[must_use]
 pub fn only_reads(labels: &Labels) -> bool {
     labels.contains(READ) && !labels.contains(WRITE) && !labels.contains(EXECUTE)
 }
 
 /// What a shell command with this verdict can do. One that only reads runs no program that could do more.
-#[must_use]
 pub fn shell_labels(verdict: Verdict) -> Labels {
     let words: &[&str] = match verdict {
         Verdict::Read => &[READ, SHELL],
@@ -88,7 +86,6 @@ pub struct Call {
 
 /// The tool's own name in one that has its server's before it, as clients show it: `write_file` in `fs__write_file`.
 /// `None` where it does not begin with this server's.
-#[must_use]
 pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {
     let (end, _) = name.char_indices().nth(server.chars().count())?;
     let (before, after) = name.split_at_checked(end)?;
@@ -97,7 +94,6 @@ pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {
 
 /// Whether two names mean one server. Clients write `my lsp` as `my_lsp` in a tool's name: what is no letter of ASCII,
 /// digit, `-` or `_` counts as `_`.
-#[must_use]
 pub fn same_server(one: &str, other: &str) -> bool {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     one.chars().map(letter).eq(other.chars().map(letter))

@@ -1,9 +1,6 @@
 //! Approvals: what a person is waited for, and what their word is given for (rules 4).
 
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::{Value, json};
 
@@ -12,15 +9,14 @@ use crate::answers::rendering;
 use crate::calls::cause::By;
 use crate::commands::pending_content;
 use crate::decide::Done;
-use crate::decide::graph;
-use crate::decide::graph::Here;
+use crate::decide::graph::{self, Here};
 use crate::evidence::condition::Gate;
 use crate::evidence::eval::World;
 use crate::gates::pinning;
 use crate::gates::question;
-use crate::policy::steps;
-use crate::policy::steps::{Step, Steps, StepsFile};
+use crate::policy::steps::{self, Step, Steps, StepsFile};
 use crate::policy::{Phase, Policy, Skill};
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::unfinished_calls::{Question, Yes};

@@ -1,11 +1,10 @@
 //! The arguments of a command to phasegate.
 
-use alloc::string::{String, ToString as _};
-
 use serde_json::{Map, Value};
 
 use crate::answers::denial::{DenialKind, InvalidCommand};
 use crate::policy::Scope;
+use crate::prelude::*;
 
 /// The arguments of a command, none of them unknown.
 pub(crate) struct Arguments<'a> {

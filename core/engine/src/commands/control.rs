@@ -1,37 +1,29 @@
 //! Control commands and skill invocations: beginning, ending and inspecting runs.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::{BegunBy, DenialKind};
 use crate::answers::directive;
 use crate::calls::cause::By;
 use crate::calls::tool::SKILL;
-use crate::commands::approving;
-use crate::commands::approving::{Answered, Word};
+use crate::commands::approving::{self, Answered, Word};
 use crate::commands::arguments::{Arguments, arguments};
 use crate::commands::halting;
-use crate::commands::registering;
-use crate::commands::registering::Registrar;
+use crate::commands::registering::{self, Registrar};
 use crate::commands::run_status;
 use crate::commands::slash_command;
-use crate::commands::steering;
-use crate::commands::steering::{Act, Order};
-use crate::commands::target;
-use crate::commands::target::{Named, Words, not_active, target, to_end};
-use crate::decide::graph;
-use crate::decide::graph::Here;
+use crate::commands::steering::{self, Act, Order};
+use crate::commands::target::{self, Named, Words, not_active, target, to_end};
+use crate::decide::graph::{self, Here};
 use crate::decide::reach;
 use crate::events::observe;
 use crate::evidence::eval::{World, texts};
 use crate::gates::permitting;
 use crate::gates::question;
 use crate::policy::{LeaveSkill, Mode, Policy, Scope, Skill, Start};
+use crate::prelude::*;
 use crate::runs::activation::{Beginning, available, begin, end, known};
-use crate::runs::import;
-use crate::runs::import::Imported;
+use crate::runs::import::{self, Imported};
 use crate::runs::inputs;
 use crate::runs::standing_runs;
 use crate::runs::tree;

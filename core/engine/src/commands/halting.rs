@@ -1,15 +1,12 @@
 //! Halting: a person has a tree of runs stand still, and go on. An agent may halt what is its own.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::DenialKind;
 use crate::calls::cause::By;
-use crate::commands::target;
-use crate::commands::target::Words;
+use crate::commands::target::{self, Words};
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::Run;
 use crate::state::change::Change;

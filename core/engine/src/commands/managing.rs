@@ -1,9 +1,6 @@
 //! What an agent does with skills and their runs by one tool: the actions of `phasegate skill`, but for `start`, which is
 //! `activate_skill`. A run moves on evidence; to resume a run that was halted is a person's.
 
-use alloc::string::ToString as _;
-use alloc::vec::Vec;
-
 use serde_json::{Map, Value, json};
 
 use crate::answers::completion;
@@ -12,14 +9,13 @@ use crate::answers::directive;
 use crate::answers::phrase;
 use crate::calls::cause::By;
 use crate::commands::arguments::arguments;
-use crate::commands::control;
-use crate::commands::control::{Answer, Command};
+use crate::commands::control::{self, Answer, Command};
 use crate::commands::halting;
 use crate::commands::run_status;
-use crate::commands::target;
-use crate::commands::target::Words;
+use crate::commands::target::{self, Words};
 use crate::evidence::eval::World;
 use crate::policy::{Phase, Policy, Scope, Skill};
+use crate::prelude::*;
 use crate::runs::activation::known;
 use crate::runs::tree;
 use crate::state::draft::Draft;

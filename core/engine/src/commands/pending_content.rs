@@ -3,9 +3,8 @@
 //! A person reads it then and answers later. What changed in between, by a program in the background for example, was not
 //! read. So the first word after such a change is refused, and counts as a look at it as it is now.
 
-use alloc::vec::Vec;
-
 use crate::answers::denial::InvalidCommand;
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{Run, Shown};

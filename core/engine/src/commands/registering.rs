@@ -1,9 +1,5 @@
 //! Registering what commands do: who may, and which patterns are accepted (rules 4.6).
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::{DenialKind, NotRegistered};
@@ -11,6 +7,7 @@ use crate::calls::cause::{By, SessionSource};
 use crate::commands::arguments::Arguments;
 use crate::events::event::{Event, EventKind};
 use crate::policy::{Policy, Safety, Scope};
+use crate::prelude::*;
 use crate::shell::classifier::{Classifier, is_child};
 use crate::shell::safety::{
     Classified, Entry, Level, MAX_PATTERNS, REGISTER, Registry, SafetyPattern, is_never_read, is_runner, shown,

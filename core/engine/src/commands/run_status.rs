@@ -2,10 +2,6 @@
 
 mod tasks;
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::{Map, Value, json};
 
 use crate::answers::misplaced_files;
@@ -21,6 +17,7 @@ use crate::evidence::fact::Facts;
 use crate::policy::matcher::Matcher;
 use crate::policy::steps::Step;
 use crate::policy::{LeaveSkill, Optional, Phase, Policy, Scope, Skill};
+use crate::prelude::*;
 use crate::runs::moves;
 use crate::runs::tree;
 use crate::state::{Branch, Children, Run, State};
@@ -192,7 +189,6 @@ fn kept(world: &mut World<'_>, artifact: &Artifact, place: &Place<'_>) -> Value 
 }
 
 /// As [`made`], by these facts, also of a run that has ended; `null` if they do not tell.
-#[must_use]
 pub fn files_made(artifact: &Artifact, run: &Run, facts: &Facts) -> Value {
     made(&mut World::new(facts), artifact, run)
 }

@@ -18,10 +18,6 @@
 //! | `/phasegate safety` | `safety` |
 //! | `/phasegate safety approve or revoke PROGRAM` | `approve_program`, `revoke_program` |
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Map, Value};
 
 use crate::answers::denial::InvalidCommand;
@@ -30,6 +26,7 @@ use crate::calls::analysis::Word;
 use crate::calls::cause::By;
 use crate::calls::tool::Call;
 use crate::events::event::{Event, EventKind};
+use crate::prelude::*;
 use crate::shell::safety;
 use crate::shell::shell_word::shell_word;
 use crate::values::one_line::one_line;
@@ -85,7 +82,6 @@ const MERGED: &[(&str, &str)] = &[
 ];
 
 /// What is written in place of a command that was merged into another, with the words that follow it.
-#[must_use]
 pub fn merged(words: &[&str]) -> Option<String> {
     let (now, rest) = MERGED.iter().find_map(|(was, now)| {
         let was: Vec<&str> = was.split(' ').collect();
@@ -107,7 +103,6 @@ pub(crate) struct SlashCommand {
 }
 
 /// Whether a prompt is addressed to phasegate: it begins with [`WORD`], as a word of its own, and is short.
-#[must_use]
 pub fn addressed(prompt: &str) -> bool {
     prompt.len() <= MAX_COMMAND_BYTES
         && prompt.strip_prefix(WORD).is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
@@ -132,7 +127,6 @@ pub(crate) fn command(prompt: &str) -> Option<Result<SlashCommand, InvalidComman
 }
 
 /// Whether a person has the configs read anew by this event: by the command, or by typing it.
-#[must_use]
 pub fn reloads(event: &Event) -> bool {
     match &event.kind {
         EventKind::Command { by: By::Human, name, .. } => name == "reload",
@@ -305,7 +299,6 @@ fn passed(result: &Value) -> String {
 }
 
 /// The word that a person types for a control command.
-#[must_use]
 pub fn word(command: &str) -> &str {
     match command {
         "activate_skill" => "start",
@@ -345,7 +338,6 @@ const OF_PEOPLE: [(&str, bool); 15] = [
 ];
 
 /// Whether a prompt takes this command, too, as it is typed in a terminal.
-#[must_use]
 pub fn is_prompt(command: &str) -> bool {
     let given: Vec<String> = command.split_whitespace().map(ToString::to_string).collect();
     prompt_instead(&given).flatten().is_some()

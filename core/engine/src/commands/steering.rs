@@ -1,19 +1,16 @@
 //! What a person does to a run: has it go on, skips a phase, or decides about an element of its plan.
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::{DenialKind, InvalidCommand};
 use crate::calls::cause::By;
-use crate::commands::target;
-use crate::commands::target::{Meant, Named, Words};
+use crate::commands::target::{self, Meant, Named, Words};
 use crate::decide::Done;
 use crate::decide::graph;
 use crate::evidence::eval::World;
 use crate::policy::plan::PlanProgress;
 use crate::policy::{Optional, Policy, Skill};
+use crate::prelude::*;
 use crate::runs::activation::end;
 use crate::runs::moves;
 use crate::runs::tree;

@@ -1,12 +1,9 @@
 //! Which live run, phase or element of a plan a person means by a command.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::answers::denial::{DenialKind, InvalidCommand};
 use crate::commands::arguments::Arguments;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::activation::known;
 use crate::runs::moves;
 use crate::runs::tree;

@@ -1,9 +1,5 @@
 //! Starts of subagents that do a run of a phase: which of several runs one is about (rules 3.2).
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::denial::DenialKind;
@@ -13,6 +9,7 @@ use crate::decide::judge::{Caller, SkillCall};
 use crate::evidence::eval::World;
 use crate::policy::plan::{Element, NamedElement};
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::{Children, Run, State, Status};
 

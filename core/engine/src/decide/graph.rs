@@ -1,12 +1,11 @@
 //! Transitions: which following phase allows a call, and whether the way to it is open.
 
 use alloc::collections::VecDeque;
-use alloc::vec;
-use alloc::vec::Vec;
 
 use crate::decide::Done;
 use crate::evidence::eval::World;
 use crate::policy::{Edge, Phase, Skill};
+use crate::prelude::*;
 use crate::state::Run;
 
 /// A transition to a following phase.

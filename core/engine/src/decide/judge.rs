@@ -14,8 +14,6 @@ pub(crate) mod rollback;
 mod strictest;
 
 use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde_json::Value;
 
@@ -26,17 +24,16 @@ use self::rollback::may_go_back;
 use crate::answers::doubt::NamedLine;
 use crate::calls::analysis::{Access, Status};
 use crate::calls::outcome::CallOutcome;
-use crate::calls::parts;
-use crate::calls::parts::Part;
+use crate::calls::parts::{self, Part};
 use crate::calls::tool::{Call, EXECUTE, Labels, READ, SHELL, only_reads};
-use crate::decide::graph;
-use crate::decide::graph::{Here, Transition};
+use crate::decide::graph::{self, Here, Transition};
 use crate::decide::{Done, Line, Next, Returns, Situation, decide};
 use crate::evidence::condition::{CallTest, Wanted};
 use crate::evidence::eval::World;
 use crate::evidence::object::Selector;
 use crate::policy::matcher::{Matcher, Subject, Use};
 use crate::policy::{OnViolation, Phase, Skill, Unlisted, UnlistedLine};
+use crate::prelude::*;
 use crate::state::{Run, SpentEdge};
 
 /// What the table says of a call in a run.

@@ -1,7 +1,5 @@
 //! Reaching the run that judges a call: what has to be entered or is over before, in trees of runs (rules 3.2).
 
-use alloc::vec::Vec;
-
 use crate::calls::cause::By;
 use crate::calls::tool::Call;
 use crate::decide::judge::Caller;
@@ -9,6 +7,7 @@ use crate::decide::run_verdict::{RunVerdict, is_done, verdicts};
 use crate::decide::{Done, Line};
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::moves;
 use crate::runs::settle::settle;
 use crate::runs::standing_runs;

@@ -1,8 +1,5 @@
 //! Run verdicts: what each live run says to a call, and what it does when the call is let through.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::answers::code::Code;
 use crate::answers::decision::Effect;
 use crate::calls::cause::By;
@@ -18,6 +15,7 @@ use crate::evidence::eval::written::wrote;
 use crate::evidence::phase_conditions::{each_call, own_conditions};
 use crate::policy::matcher::Use;
 use crate::policy::{LeaveSkill, Mode, Phase, Policy, Skill};
+use crate::prelude::*;
 use crate::runs::holding;
 use crate::runs::moves;
 use crate::runs::tree;

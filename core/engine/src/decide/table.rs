@@ -85,20 +85,17 @@ pub enum Line {
 
 impl Line {
     /// Whether the line is a violation.
-    #[must_use]
     pub fn is_violation(self) -> bool {
         matches!(self, Self::GlobalForbidden | Self::NotDone | Self::Forbidden | Self::UnlistedDenied)
     }
 
     /// Whether a phase lists the call, which is allowed.
-    #[must_use]
     pub fn lists(self) -> bool {
         matches!(self, Self::Allowed | Self::Returned | Self::Entered | Self::Back)
     }
 }
 
 /// The first line of the table that applies.
-#[must_use]
 pub fn decide(s: Situation) -> Line {
     if s.global_forbidden {
         return Line::GlobalForbidden;

@@ -1,12 +1,11 @@
 //! Calls that nobody has made, as they would be judged.
 
-use alloc::string::{String, ToString as _};
-
 use serde_json::Value;
 
 use crate::calls::analysis::CallAnalysis;
 use crate::calls::builtin_tools::builtin_labels;
 use crate::calls::tool::{Call, Tool};
+use crate::prelude::*;
 
 /// A call that nobody has made.
 pub(crate) fn suggested_call(tool: &str, server: Option<String>, input: Value, analysis: CallAnalysis) -> Call {

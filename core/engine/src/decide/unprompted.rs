@@ -1,14 +1,12 @@
 //! Approved calls: those about which the platform need not ask its user (rules 3.7).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::decision::{Decision, Effect};
 use crate::calls::analysis::{CallAnalysis, PathUse, RunsIn, SimpleCommand, Word};
 use crate::calls::tool::{BASH, Call, NETWORK, only_reads};
 use crate::policy::{Approve, Policy};
+use crate::prelude::*;
 use crate::shell::classifier::Classifier;
 use crate::state::State;
 
@@ -189,9 +187,7 @@ fn selects_here(call: &Call, name: &str) -> bool {
 /// Whether the program is one that reads what it is given by name, and each option is one that changes nothing about that;
 /// or Python with a text that was judged to read, whose files are among the paths of the call.
 fn is_plain_reader(command: &SimpleCommand) -> bool {
-    let text = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
-    let Some(words) = command.words.iter().map(text).collect::<Option<Vec<String>>>() else { return false };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some(words) = command.words.iter().map(Word::known).collect::<Option<Vec<&str>>>() else { return false };
     let Some((program, arguments)) = words.split_first() else { return true };
     let name = program.strip_prefix("/usr/bin/").or_else(|| program.strip_prefix("/bin/")).unwrap_or(program);
     let looks = || arguments.iter().find(|word| **word != "--no-pager").is_some_and(|about| GIT.contains(about));

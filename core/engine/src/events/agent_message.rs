@@ -1,8 +1,5 @@
 //! What the agent says: a finished message counts where the phase of a run asks for one (rules 3.3).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::events::event::{Event, EventKind};
@@ -11,6 +8,7 @@ use crate::evidence::eval::World;
 use crate::evidence::fact::FactValue;
 use crate::evidence::proof::Proved;
 use crate::policy::{Phase, Policy};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
@@ -36,7 +34,6 @@ struct Asking<'p> {
 }
 
 /// The text of the agent's finished message, if the event has one.
-#[must_use]
 pub fn message(event: &Event) -> Option<&str> {
     match &event.kind {
         EventKind::Message { role, text, complete: true, .. } if role == ASSISTANT => Some(text),
@@ -77,7 +74,6 @@ pub(crate) fn heard(world: &mut World<'_>, policy: &Policy, draft: &mut Draft, e
 }
 
 /// Whether a message of the main agent would be looked at.
-#[must_use]
 pub fn is_asked(policy: &Policy, state: &State) -> bool {
     !asking(policy, state, &Speaker { agent: None, kind: "" }).is_empty()
 }

@@ -1,13 +1,8 @@
 //! A tool call: the gates judge it, and what is let through moves the runs and stays open until its outcome is seen.
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::answers::decision::{Confined, Decision, Effect, Gate};
 use crate::answers::repeated_denials;
-use crate::calls::analysis;
-use crate::calls::analysis::{Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict};
+use crate::calls::analysis::{self, Access, PathUse, SimpleCommand, UNKNOWN, UNNAMED, Verdict};
 use crate::calls::tool::{Call, EXECUTE, SHELL, only_reads};
 use crate::decide::Line;
 use crate::decide::judge::Caller;
@@ -17,13 +12,13 @@ use crate::decide::unprompted;
 use crate::events::event::Event;
 use crate::events::observe;
 use crate::evidence::eval::World;
-use crate::gates;
 use crate::gates::budget::{self, Counted};
 use crate::gates::gate::Context;
 use crate::gates::permitting::Asked;
-use crate::gates::question;
+use crate::gates::{self, question};
 use crate::policy::steps::StepState;
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::rules::earlier_calls;
 use crate::runs::holding;
 use crate::runs::settle::settle;

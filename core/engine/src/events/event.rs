@@ -1,10 +1,6 @@
 //! Events: the closed list of things a platform can tell us, in the form that transcripts and journals use.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -13,6 +9,7 @@ use crate::calls::analysis::CallAnalysis;
 use crate::calls::builtin_tools::{known_labels, split_native};
 use crate::calls::tool::{Call, Labels, Tool};
 use crate::policy::access::Stated;
+use crate::prelude::*;
 use crate::shell::test_report::TestReport;
 use crate::state::Run;
 
@@ -277,7 +274,6 @@ const ENVELOPE: [&str; 8] = ["session", "time", "cwd", "principal", "permission_
 
 impl Event {
     /// An event of `kind` by the main agent of `session`, with nothing else known.
-    #[must_use]
     pub fn new(session: &str, kind: EventKind) -> Self {
         Self {
             session: session.to_string(),
@@ -293,7 +289,6 @@ impl Event {
     }
 
     /// The event's name, for example `tool_call`.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self.kind {
             EventKind::SessionStart { .. } => "session_start",
@@ -320,13 +315,11 @@ impl Event {
     }
 
     /// The id of the subagent that acts, or `None` for the main agent.
-    #[must_use]
     pub fn subagent(&self) -> Option<&str> {
         self.agent.as_ref().map(|agent| agent.id.as_str()).filter(|id| !id.is_empty())
     }
 
     /// The canonical name of the tool of a `tool_call` event.
-    #[must_use]
     pub fn tool_name(&self) -> Option<&str> {
         let EventKind::ToolCall { tool, server, .. } = &self.kind else { return None };
         let split = if server.is_none() { split_native(tool) } else { None };
@@ -334,7 +327,6 @@ impl Event {
     }
 
     /// The labels of the tool of a `tool_call` event: its own, else what is known of built-in tools.
-    #[must_use]
     pub fn labels(&self) -> Option<Labels> {
         let EventKind::ToolCall { tool, server, labels, input, .. } = &self.kind else { return None };
         let split = if server.is_none() { split_native(tool) } else { None };
@@ -343,7 +335,6 @@ impl Event {
     }
 
     /// The call of a `tool_call` event, with the built-in tools' labels where the event has none.
-    #[must_use]
     pub fn call(&self) -> Option<Call> {
         let EventKind::ToolCall { id, tool, native, server, input, labels, background, analysis } = &self.kind else {
             return None;
@@ -397,7 +388,6 @@ impl Event {
     }
 
     /// The object that [`Event::from_value`] reads back; `Null` if a value cannot be written as JSON.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         let head = Envelope {
             session: self.session.clone(),

@@ -1,9 +1,5 @@
 //! What a call did to files, seen after it: whether a live run forbids it that, and whether a run begins by it (rules 4.11).
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::calls::analysis::{Access, CallAnalysis, NewContent, PathUse};
@@ -19,6 +15,7 @@ use crate::evidence::fact::Facts;
 use crate::evidence::phase_conditions::each_unchanged;
 use crate::policy::matcher::{Matcher, ToolPattern};
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::runs::start;
 use crate::runs::tree;
 use crate::state::draft::Draft;
@@ -37,14 +34,12 @@ pub struct Forbids {
 
 /// The change of a file as a call's analysis would have named it. `adds_none`: it has no line of code that the file had not
 /// before, in that order.
-#[must_use]
 pub fn change_of(path: &str, adds_none: bool) -> PathUse {
     let becomes = adds_none.then(|| Box::new(NewContent { sha256: String::new(), made_from: None, adds_none }));
     PathUse { resolved: Some(path.into()), becomes, ..PathUse::new(path.into(), Access::Write) }
 }
 
 /// The strictest live run that forbids the call of a `tool_call` event the change of a file.
-#[must_use]
 pub fn forbids_change(policy: &Policy, state: &State, event: &Event, change: &PathUse) -> Option<Forbids> {
     let call = event.call()?;
     let kind = agent_kind(state, event);
@@ -73,7 +68,6 @@ pub fn forbids_change(policy: &Policy, state: &State, event: &Event, change: &Pa
 }
 
 /// Whether a skill waits for a call that changes the file as the call of a `tool_call` event did.
-#[must_use]
 pub fn begins_by_change(policy: &Policy, state: &State, event: &Event, change: &PathUse) -> bool {
     let Some(call) = event.call() else { return false };
     let kind = agent_kind(state, event);
@@ -85,7 +79,6 @@ pub fn begins_by_change(policy: &Policy, state: &State, event: &Event, change: &
 }
 
 /// The state in which the event is answered: with the runs that begin by what it says to have changed.
-#[must_use]
 pub fn with_begun(policy: &Policy, state: &State, event: &Event) -> State {
     let facts = Facts::default();
     let mut draft = Draft::new(state);
@@ -95,14 +88,12 @@ pub fn with_begun(policy: &Policy, state: &State, event: &Event) -> State {
 
 /// Whether a change that was forbidden still is: a live run forbids programs to write the file where it stands, or the skill
 /// still waits that would have.
-#[must_use]
 pub fn still_forbids(policy: &Policy, state: &State, by: &ForbiddingPhase, path: &str) -> bool {
     let waits = by.run.is_empty() && start::waiting(policy, state).any(|skill| skill.name == by.skill);
     waits || forbids_change(policy, state, &any_program(), &change_of(path, false)).is_some()
 }
 
 /// A call that runs a program of which nothing is known.
-#[must_use]
 pub fn any_program() -> Event {
     let kind = EventKind::ToolCall {
         id: None,
@@ -118,7 +109,6 @@ pub fn any_program() -> Event {
 }
 
 /// Whether a skill that waits for changes asks whether the file is as it was, and no change of it begins a run.
-#[must_use]
 pub fn asks_whether_changed(policy: &Policy, state: &State, path: &str) -> bool {
     let asked = start::waiting(policy, state).flat_map(asked_files).any(|glob| glob.fits(path));
     asked && !start::waiting(policy, state).flat_map(Skill::begins_before).any(|line| line.names_written(path))
@@ -135,7 +125,6 @@ fn asked_files(skill: &Skill) -> Vec<Glob> {
 
 /// The paths that are watched while a program runs: those that the skills of the live runs forbid programs to write, in any of
 /// their phases, those for whose change a skill waits, and those of which it asks whether they are as they were then.
-#[must_use]
 pub fn watched_paths(policy: &Policy, state: &State) -> Vec<Glob> {
     let live = state.live_runs().filter_map(|run| policy.skill_version(&run.skill, &run.version));
     let forbidden = live.flat_map(|skill| lines(skill, None));

@@ -1,10 +1,7 @@
 //! Observing: outcomes of open calls become evidence, subagents come and go.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde_json::Value;
 
@@ -18,6 +15,7 @@ use crate::evidence::condition::{ReportWanted, Wanted};
 use crate::evidence::proof::{Proved, VisitIs};
 use crate::gates::pinning;
 use crate::policy::steps::StepState;
+use crate::prelude::*;
 use crate::runs::holding;
 use crate::runs::moves;
 use crate::shell::test_report::TestReport;

@@ -1,9 +1,6 @@
 //! Artifacts: files that a phase of a run has to produce (rules 3.3).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +11,7 @@ use crate::evidence::fact::FactKey;
 use crate::evidence::fact_test::{Truth, times};
 use crate::evidence::format::Format;
 use crate::policy::matcher::{ArgIs, Matcher};
+use crate::prelude::*;
 
 /// An artifact of a skill: files that its phases produce, or that are there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +35,6 @@ pub struct Artifact {
 
 impl Artifact {
     /// Whether only phases that produce it may write it: one of them does.
-    #[must_use]
     pub fn is_produced(&self) -> bool {
         self.content.since.is_some()
     }
@@ -78,7 +75,6 @@ pub struct PointerTest {
 impl ArtifactTest {
     /// A name of what is missing where no file is there: its path, or where several select it the artifact's name with the
     /// ending that its files have (`spec.md`).
-    #[must_use]
     pub fn file_name(&self) -> String {
         if self.names_one() {
             return self.content.text.clone();
@@ -95,7 +91,6 @@ impl ArtifactTest {
 
 impl ArtifactTest {
     /// That files are there, and none of them is new or changed.
-    #[must_use]
     pub fn is_as_before(&self) -> String {
         if self.names_one() {
             format!("`{}` is as it was before the phase", self.content.text)
@@ -152,7 +147,6 @@ impl Follows<'_> {
 
 impl ArtifactTest {
     /// The test that one of these files is there.
-    #[must_use]
     pub fn there(name: &str, content: Content) -> Self {
         Self { name: name.into(), content, format: None, sha256: None, marks: None, pointer: None }
     }

@@ -1,8 +1,5 @@
 //! Conditions over facts: what completes a phase, opens an edge or admits to a phase.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use crate::evidence::artifact::ArtifactTest;
 use crate::evidence::fact::FactKey;
 use crate::evidence::object::Same;
 use crate::policy::matcher::{Matcher, Use};
+use crate::prelude::*;
 use crate::shell::test_report::{Runner, TestReport, Through};
 use crate::values::glob::in_words;
 
@@ -141,7 +139,6 @@ pub enum TestsResult {
 
 impl TestsResult {
     /// The word of a config.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -151,7 +148,6 @@ impl TestsResult {
     }
 
     /// The outcome of a call that ends so.
-    #[must_use]
     pub fn outcome(self) -> CallOutcome {
         if self == Self::Passed { CallOutcome::Ok } else { CallOutcome::Failed }
     }
@@ -244,14 +240,7 @@ impl Default for Wanted {
 }
 
 impl Wanted {
-    /// Whether only success is wanted, which is the default.
-    #[must_use]
-    pub fn is_ok(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The word of a config.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Ended => "ended",
@@ -262,7 +251,6 @@ impl Wanted {
     }
 
     /// Whether a call that ends so, with these reports of tests, is what is wanted.
-    #[must_use]
     pub fn proven_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
         match self {
             Self::Report(report) => self.accepts(outcome) && !report.unsure && report.proven_by(reports),
@@ -272,7 +260,6 @@ impl Wanted {
     }
 
     /// Whether a later call that ends so, with these reports of tests, takes the proof back.
-    #[must_use]
     pub fn undone_by(self, outcome: CallOutcome, reports: &[TestReport]) -> bool {
         match self {
             Self::Report(report) => report.undone_by(outcome, reports),
@@ -283,7 +270,6 @@ impl Wanted {
     }
 
     /// Whether `outcome` is what is wanted, or has to be.
-    #[must_use]
     pub fn accepts(self, outcome: CallOutcome) -> bool {
         match self {
             Self::Outcome(wanted) => wanted == outcome,
@@ -312,7 +298,6 @@ impl Condition {
     }
 
     /// Whether it asks for what a call wrote.
-    #[must_use]
     pub fn asks_what_was_written(&self) -> bool {
         let mut asks = false;
         self.each_call(&mut |test| asks |= test.written.is_some());
@@ -338,7 +323,6 @@ impl Condition {
     }
 
     /// Whether it compares files with what they were, which takes longer than anything else that a condition asks for.
-    #[must_use]
     pub fn compares_files(&self) -> bool {
         let mut compares = false;
         self.each_leaf(&mut |leaf| {
@@ -369,7 +353,6 @@ impl Condition {
     }
 
     /// Whether it asks for an artifact of this name.
-    #[must_use]
     pub fn asks_for(&self, artifact: &str) -> bool {
         let mut asks = false;
         self.each_leaf(&mut |leaf| asks |= matches!(leaf, Self::Artifact(test) if test.name == artifact));

@@ -1,12 +1,9 @@
 //! What has to be as it was: what an approval is of, the files that a proof is about, an artifact.
 
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::fact::FactKey;
+use crate::prelude::*;
 use crate::values::glob::Glob;
 
 /// What a person approves. It is stored as its name alone where that is all.

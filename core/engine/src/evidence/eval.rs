@@ -5,9 +5,6 @@ mod artifact;
 pub(crate) mod written;
 
 use alloc::collections::BTreeSet;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde_json::Value;
 
@@ -23,6 +20,7 @@ use crate::policy::input::Instance;
 use crate::policy::plan::{Plan, PlanFault, PlanFile};
 use crate::policy::steps::Steps;
 use crate::policy::{Optional, Phase};
+use crate::prelude::*;
 use crate::state::{Children, Evidence, OpenCall, OwnFile, Run, State};
 use crate::values::glob;
 

@@ -3,10 +3,11 @@
 //! The set of facts is open. The engine knows no fact by name: it asks by source and arguments, and compares values.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::prelude::*;
 
 /// What the engine wants to know about the world before it can decide: a source and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +19,6 @@ pub struct FactKey {
 
 impl FactKey {
     /// The key of what a source answers to these arguments: a text, a list or an object.
-    #[must_use]
     pub fn new(source: &str, args: &Value) -> Self {
         let args = match args {
             Value::String(text) if !reads_as_json(text) => text.clone(),
@@ -28,13 +28,11 @@ impl FactKey {
     }
 
     /// The name of the source, for example `file`. It has no colon.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
     /// The arguments, in the form that the source asks for.
-    #[must_use]
     pub fn args(&self) -> Value {
         let json = reads_as_json(&self.args).then(|| serde_json::from_str(&self.args).ok()).flatten();
         json.unwrap_or_else(|| Value::from(self.args.as_str()))

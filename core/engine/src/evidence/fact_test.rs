@@ -1,12 +1,10 @@
 //! Fact tests: a fact compared with what a condition wants.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::evidence::fact::{Fact, FactKey, FactValue, Source};
+use crate::prelude::*;
 
 /// A condition on a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +38,6 @@ pub enum Comparison {
 
 impl FactTest {
     /// The test's truth, given the fact that it asks for.
-    #[must_use]
     pub fn truth(&self, fact: &Fact) -> Truth {
         if fact.source == Source::Agent {
             return Truth::Unknown;
@@ -72,13 +69,11 @@ pub enum Truth {
 
 impl Truth {
     /// `Yes` for `true`, `No` for `false`.
-    #[must_use]
     pub fn of(yes: bool) -> Self {
         if yes { Self::Yes } else { Self::No }
     }
 
     /// Whether the condition holds for certain.
-    #[must_use]
     pub fn holds(self) -> bool {
         self == Self::Yes
     }
@@ -95,7 +90,6 @@ impl Truth {
 }
 
 /// How often something must be there, in words.
-#[must_use]
 pub fn times(at_least: u64, at_most: Option<u64>) -> String {
     match (at_least, at_most) {
         (1, None) => "at least once".to_string(),

@@ -1,14 +1,11 @@
 //! Formats: what the files of an artifact must be for them to count (rules 3.3). The engine compares nothing: it asks.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use serde_json::Value;
 
 use crate::policy::matcher::{ArgIs, ArgTest};
+use crate::prelude::*;
 
 /// The most values of a field that are named.
 const MAX_VALUES: usize = 5;
@@ -68,7 +65,6 @@ pub struct Schema {
 }
 
 /// The values that a field of the front matter may have, where they are listed: `` `passed` or `failed` ``. Long lists are cut.
-#[must_use]
 pub fn values(is: &ArgIs) -> Option<String> {
     let shown = |value: &Value| match value {
         Value::String(text) => alloc::format!("`{text}`"),
@@ -97,7 +93,6 @@ pub enum TextTest {
 
 impl TextTest {
     /// Whether a text is as it must be. An expression that is not valid matches nothing.
-    #[must_use]
     pub fn fits(&self, text: &str) -> bool {
         match self {
             Self::Is(wanted) => wanted == text,

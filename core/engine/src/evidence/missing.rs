@@ -1,13 +1,11 @@
 //! What is missing: the parts of a condition that do not hold, as calls, as names for a person, and in words.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::answers::phrase;
 use crate::evidence::condition::{CallTest, Gate};
 use crate::policy::Phase;
+use crate::prelude::*;
 use crate::state::{Children, Run};
 
 /// What keeps a condition from holding.

@@ -1,8 +1,5 @@
 //! Objects: what a call is about, as far as a condition ties evidence to it (rules 3.3).
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +7,7 @@ use serde_json::Value;
 
 use crate::calls::analysis::{Access, UNKNOWN, UNNAMED};
 use crate::calls::tool::Call;
+use crate::prelude::*;
 
 /// The most values that are compared.
 const MAX_VALUES: usize = 1_000;
@@ -60,7 +58,6 @@ pub struct Same {
 
 impl Selector {
     /// The values, with paths relative to the project; `None` if they are not all known.
-    #[must_use]
     pub fn values(&self, call: &Call) -> Option<Vec<String>> {
         let values = match self {
             Self::Writes => written(call)?,

@@ -1,12 +1,11 @@
 //! What the outcome of a call proves (rules 3.3).
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::prelude::*;
 use crate::state::Uncounted;
 
 /// What the outcome of a call means to one run in which it was decided.
@@ -16,7 +15,7 @@ pub struct Proved {
     /// The id of the run.
     pub run: String,
     /// The index of the phase in which the call was decided.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub phase: usize,
     /// The number of the visit in which it was decided.
     pub visit: u32,
@@ -38,11 +37,6 @@ pub struct Proved {
     /// The conditions that it is about and did not prove, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncounted: Vec<Uncounted>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(index: &usize) -> bool {
-    *index == 0
 }
 
 /// What the outcome of a call means to a visit.

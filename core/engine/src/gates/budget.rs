@@ -1,9 +1,5 @@
 //! Budgets: a call passes that uses up no more than is left (rules 4.8).
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Denial, DenialKind};
 use crate::answers::reason::{DenialReason, Resets};
@@ -16,6 +12,7 @@ use crate::gates::permitting::{Asked, skips_budgets};
 use crate::gates::spending::After;
 use crate::policy::Scope;
 use crate::policy::budget::{Budget, Count, Per, Tally};
+use crate::prelude::*;
 use crate::state::State;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

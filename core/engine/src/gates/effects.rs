@@ -1,12 +1,11 @@
 //! Effects: what earlier calls might not change is as it was, or this call puts it back (rules 4.11).
 
-use alloc::boxed::Box;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Changed, Denial, DenialKind};
 use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::gates::protection::known_to_read;
+use crate::prelude::*;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {
     let changed = &context.call.analysis.changed;

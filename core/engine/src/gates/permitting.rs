@@ -1,13 +1,12 @@
 //! What the access lets calls do, and how a person sets it (rules 4.7).
 
-use alloc::string::ToString as _;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::{DenialKind, InvalidCommand, WhyReadonly};
 use crate::commands::arguments::Arguments;
 use crate::policy::Policy;
 use crate::policy::access::{AccessMode, Granted, Stated, duration_ms};
+use crate::prelude::*;
 use crate::state::State;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

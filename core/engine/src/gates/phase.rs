@@ -1,8 +1,5 @@
 //! Phases: what the live runs say to a call (rules 3.2). The strictest run answers, of equally strict ones the first.
 
-use alloc::format;
-use alloc::string::String;
-
 use serde_json::Value;
 
 use crate::answers::decision::Effect;
@@ -17,6 +14,7 @@ use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::policy::input::Values;
 use crate::policy::{DenialText, Mode, Skill};
+use crate::prelude::*;
 use crate::runs::inputs;
 use crate::runs::standing_runs;
 use crate::runs::start;

@@ -1,11 +1,10 @@
 //! Pinning: what a server's description of its tools changes, and the acceptance of a changed tool.
 
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use crate::prelude::*;
 use crate::state::Project;
 use crate::state::change::{Change, SeenTool};
 use crate::state::pins::{PINNED, PREFIX, Pin, approval_name};

@@ -2,8 +2,6 @@
 //!
 //! The call analysis lists the protected paths that a call would change.
 
-use alloc::string::ToString as _;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Denial, DenialKind};
 use crate::calls::tool::{Call, only_reads};
@@ -11,6 +9,7 @@ use crate::decide::judge::{Caller, SkillCall};
 use crate::evidence::eval::World;
 use crate::gates::gate::{Context, blocks};
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::State;
 
 pub(super) fn judge(_: &mut World<'_>, context: &Context<'_>) -> Option<Denial> {

@@ -3,10 +3,6 @@
 //! Where the platform asks, its user answers there, and the call's outcome shows what the answer was. Everywhere else a
 //! person answers by the name of the call, and the agent makes the same call again. So a person also lets a denied call pass.
 
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::decision::{Decision, Effect, Gate};
@@ -18,6 +14,7 @@ use crate::calls::cause::By;
 use crate::calls::tool::Call;
 use crate::events::event::Event;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::state::Session;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

@@ -1,11 +1,10 @@
 //! Rules: no rule forbids the call, and where a level denies what no rule permits, one permits each part (rules 4.9).
 
-use alloc::boxed::Box;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Denial, DenialKind};
 use crate::evidence::eval::World;
 use crate::gates::gate::Context;
+use crate::prelude::*;
 use crate::rules::objections::strictest;
 use crate::rules::own_action;
 use crate::rules::rule_request::OfState;

@@ -1,14 +1,12 @@
 //! How much of budgets a call uses up (rules 4.8).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::calls::analysis::{Access, PathUse, UNKNOWN, UNNAMED};
 use crate::calls::parts;
 use crate::calls::tool::{Call, SHELL, only_reads};
 use crate::decide::judge::Caller;
 use crate::policy::budget::{Budget, Count, Tally, bytes};
 use crate::policy::matcher::{Servers, Subject, Use};
+use crate::prelude::*;
 use crate::state::open_call::Amount;
 
 /// The longest path that is kept; a file with a longer one, or with one that is not known, is counted with every call.
@@ -50,7 +48,6 @@ impl<'a> After<'a> {
 
 impl Budget {
     /// Whether the time of a count is over, so that it begins anew. At a time that is not known it is not.
-    #[must_use]
     pub fn is_over(&self, known: &Tally, time: Option<i64>) -> bool {
         let passed = known.since.zip(time).map(|(since, now)| now.saturating_sub(since));
         self.within.zip(passed).is_some_and(|(within, passed)| passed >= within)

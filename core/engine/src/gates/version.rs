@@ -1,14 +1,12 @@
 //! Version: the caller was told of the policy that is in force, or of none (rules 4.7).
 
-use alloc::boxed::Box;
-use alloc::format;
-
 use crate::answers::decision::Effect;
 use crate::answers::denial::{Denial, DenialKind};
 use crate::answers::reason::DenialReason;
 use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::policy::access::same_version;
+use crate::prelude::*;
 
 /// How a version says by what it is made.
 const PREFIX: &str = "sha256:";

@@ -1,20 +1,20 @@
 //! Access: what calls may do at all, whatever skills and rules allow (rules 4.7).
 
-use alloc::string::String;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What calls may do at all, from strict to lenient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AccessMode {
-    /// Calls that are known to only read.
+    /// Only calls that are known to only read.
     Readonly,
     /// What skills, rules and budgets allow.
     #[default]
     Normal,
-    /// As `normal`, and no budget holds.
+    /// As `normal`, and no budget holds. Only a person sets it, for a stated time: `phasegate access admin --for 30m`.
     Admin,
 }
 
@@ -24,7 +24,6 @@ impl AccessMode {
         [("readonly", Self::Readonly), ("normal", Self::Normal), ("admin", Self::Admin)];
 
     /// The word of configs and commands.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Readonly => "readonly",
@@ -34,7 +33,6 @@ impl AccessMode {
     }
 
     /// Whether it is what holds where nothing is said.
-    #[must_use]
     pub fn is_normal(&self) -> bool {
         *self == Self::Normal
     }
@@ -77,7 +75,6 @@ pub struct Stated {
 }
 
 /// How long a time is that is written as a whole number and its unit, in milliseconds: `90s`, `30m`, `2h`, `7d`.
-#[must_use]
 pub fn duration_ms(text: &str) -> Option<i64> {
     let unit = text.chars().last()?;
     let number: String = text.strip_suffix(unit)?.into();
@@ -94,7 +91,6 @@ pub fn duration_ms(text: &str) -> Option<i64> {
 }
 
 /// Whether two texts are the same, in a time that does not depend on where they differ.
-#[must_use]
 pub fn same_version(one: &str, other: &str) -> bool {
     let longest = one.len().max(other.len());
     let byte = |text: &str, at: usize| text.as_bytes().get(at).copied().unwrap_or_default();

@@ -5,37 +5,24 @@ use serde::{Deserialize, Serialize};
 /// How a call of a tool whose description changed since it was first seen is answered, from lenient to strict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChangedTools {
     /// It runs, the agent gets a warning, and the journal records it.
     #[default]
     Report,
-    /// It is denied until a person accepts the tool.
+    /// It is denied until a person accepts the tool with `phasegate approve`.
     Deny,
-}
-
-impl ChangedTools {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_report(&self) -> bool {
-        *self == Self::Report
-    }
 }
 
 /// Which calls are approved, so that the platform does not ask its user about them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Approve {
     /// None.
     #[default]
     Never,
-    /// Those that only read, in the project.
+    /// A call whose every part only reads, names no path outside of the project, and talks to no other machine, but for a
+    /// command that is registered as READ.
     Reads,
-}
-
-impl Approve {
-    /// Whether it is what holds where nothing is said.
-    #[must_use]
-    pub fn is_never(&self) -> bool {
-        *self == Self::Never
-    }
 }

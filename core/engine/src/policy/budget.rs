@@ -1,14 +1,12 @@
 //! Budgets: how much calls may use up, and how much they have (rules 4.8).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::tool::Call;
 use crate::policy::matcher::Matcher;
 use crate::policy::mode::Mode;
+use crate::prelude::*;
 
 /// The most budgets of a project.
 pub const MAX_BUDGETS: usize = 16;
@@ -45,6 +43,7 @@ pub struct Budget {
 /// What a budget counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Count {
     /// Calls.
     Calls,
@@ -54,15 +53,16 @@ pub enum Count {
     Files,
     /// The bytes of the texts that such calls give.
     Bytes,
-    /// A number that the results of calls report, when they end.
+    /// A number that the results of calls report.
     Reported,
 }
 
 /// Where a budget is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Per {
-    /// In each visit of a phase.
+    /// In each visit of a phase, for each live run.
     Phase,
     /// In each session, its subagents included.
     Session,
@@ -80,7 +80,7 @@ pub struct Tally {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// For a budget of phases: the number of the visit.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::values::is_default")]
     pub visit: u32,
     /// The time of the first call that counts, where the budget has a time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,15 +94,9 @@ pub struct Tally {
 
 impl Budget {
     /// A count in the unit of the limit, rounded up.
-    #[must_use]
     pub fn in_units(&self, spent: u64) -> u64 {
         if self.count == Count::Reported { spent.div_ceil(UNIT) } else { spent }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// The arguments that name what is written, or say what it was before.

@@ -1,13 +1,10 @@
 //! The runs that a phase consists of (rules 3.1).
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::policy::matcher::Matcher;
 use crate::policy::plan::PlanFile;
+use crate::prelude::*;
 
 /// The runs that a phase consists of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -16,11 +16,3 @@ pub enum Confine {
     /// As with `auto`; and where the system cannot hold lines, only those run that are known to read.
     Required,
 }
-
-impl Confine {
-    /// Whether nothing was said.
-    #[must_use]
-    pub fn is_auto(&self) -> bool {
-        *self == Self::Auto
-    }
-}

@@ -1,10 +1,10 @@
 //! Inputs: values that a run is given when it begins. `${name}` in a path, a command or a text of the skill stands for one.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// The longest value, in bytes.
 const LONGEST_VALUE: usize = 200;
@@ -45,7 +45,6 @@ pub struct Instance {
 impl Input {
     /// Whether this may be its value. What would mean something else in a glob, a command line or a path is no value,
     /// whatever the pattern says.
-    #[must_use]
     pub fn takes(&self, value: &str) -> bool {
         is_word(value) && whole(&self.pattern).is_some_and(|pattern| pattern.is_match(value))
     }
@@ -66,7 +65,6 @@ fn whole(pattern: &str) -> Option<regex::Regex> {
 }
 
 /// Why this is no regular expression; `None`: it is one.
-#[must_use]
 pub fn fault(pattern: &str) -> Option<String> {
     regex::Regex::new(pattern).err().map(|error| error.to_string())
 }

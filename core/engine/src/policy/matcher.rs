@@ -4,10 +4,6 @@ mod one_or_many;
 mod effect;
 mod own_commands;
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,6 +14,7 @@ use crate::calls::tool::{
     AGENT, BASH, Call, EXECUTE, Labels, READ, SHELL, SKILL, WRITE, only_reads, same_server, without_server,
 };
 use crate::policy::section_test::SectionTest;
+use crate::prelude::*;
 use crate::shell::words;
 pub use crate::shell::words::DOES;
 use crate::state::redacted_tests::Fit;
@@ -177,7 +174,6 @@ pub enum Servers<'a> {
 
 impl Matcher {
     /// Whether the matcher applies to the call, with doubt settled by what the list is for.
-    #[must_use]
     pub fn matches(&self, subject: Subject<'_>, servers: Servers<'_>, used: Use) -> bool {
         match self.fit(subject, servers, used) {
             Fit::Yes => true,
@@ -546,7 +542,6 @@ impl PathTest {
 
 impl ArgIs {
     /// Whether a value that is known is as wanted; `None`: there is none.
-    #[must_use]
     pub fn holds(&self, found: Option<&Value>) -> bool {
         match (self, found) {
             (Self::Present(wanted), found) => *wanted == found.is_some(),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a violation leads to, from lenient to strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mode {
     /// The call runs; the agent gets a warning and the journal records it.
     Warn,
@@ -14,7 +15,6 @@ pub enum Mode {
 
 impl Mode {
     /// The word of a config: `warn` or `block`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Warn => "warn",

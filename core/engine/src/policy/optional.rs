@@ -1,10 +1,9 @@
 //! Whether a phase may be skipped, and by whom.
 
-use alloc::boxed::Box;
-
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::condition::Condition;
+use crate::prelude::*;
 
 /// Whether a phase may be skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +21,6 @@ pub enum Optional {
 
 impl Optional {
     /// Whether an agent may skip the phase, now or under a condition.
-    #[must_use]
     pub fn is_possible(&self) -> bool {
         matches!(self, Self::Yes | Self::When(_))
     }

@@ -1,9 +1,6 @@
 //! Plans: files whose elements each become a run of a phase, in waves (rules 3.1, `run: {each: ...}`).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::evidence::condition::Content;
 use crate::evidence::fact::FactKey;
 use crate::policy::input::{Input, Values, is_word};
+use crate::prelude::*;
 
 /// The most elements of a plan.
 pub const MAX_ELEMENTS: usize = 1000;
@@ -293,7 +291,6 @@ pub struct PlanProgress {
 
 impl PlanProgress {
     /// A plan of which nothing is done.
-    #[must_use]
     pub fn new(plan: Plan) -> Self {
         Self { plan: alloc::sync::Arc::new(plan), wave: 0, finished: Vec::new(), skipped: Vec::new() }
     }
@@ -331,14 +328,12 @@ impl PlanProgress {
     }
 
     /// The wave after the present one.
-    #[must_use]
     pub fn next_wave(&self) -> Option<usize> {
         let next = self.wave.saturating_add(1);
         (next < self.plan.waves.len()).then_some(next)
     }
 
     /// The number of the present wave, as the plan has it, where it has several.
-    #[must_use]
     pub fn wave_number(&self) -> Option<u64> {
         self.plan.waves.get(self.wave).copied().filter(|_| self.plan.waves.len() > 1)
     }

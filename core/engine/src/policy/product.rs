@@ -6,7 +6,6 @@ use crate::evidence::artifact::Artifact;
 impl Skill {
     /// The artifact that a phase makes: the first that it produces. Where no phase produces anything, it is the first that a
     /// later phase requires and neither this one nor one before it.
-    #[must_use]
     pub fn made_in<'p>(&'p self, phase: &'p Phase) -> Option<&'p Artifact> {
         if self.artifacts.iter().any(Artifact::is_produced) {
             return self.produced_in(phase).next();

@@ -1,22 +1,20 @@
 //! What a policy asks about calls, so that only that is looked at.
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::vec::Vec;
 
 use crate::calls::analysis::Access;
 use crate::policy::matcher::{ArgIs, Matcher};
 use crate::policy::{Policy, Skill};
+use crate::prelude::*;
 use crate::values::glob::Glob;
 
 impl Policy {
     /// Whether a condition asks for what a call wrote.
-    #[must_use]
     pub fn asks_what_was_written(&self) -> bool {
         self.skills.iter().chain(&self.earlier).any(Skill::asks_what_was_written)
     }
 
     /// The files of which a line asks whether a call reads them.
-    #[must_use]
     pub fn asked_to_be_read(&self) -> Vec<&Glob> {
         let mut found = Vec::new();
         self.each_line(&mut |line| {
@@ -27,7 +25,6 @@ impl Policy {
     }
 
     /// The headings below which a line asks for words, by the path to the argument.
-    #[must_use]
     pub fn asked_sections(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         self.each_line(&mut |line| {
@@ -41,7 +38,6 @@ impl Policy {
     }
 
     /// Whether a line asks what code a call adds to a file.
-    #[must_use]
     pub fn asks_for_code(&self) -> bool {
         let mut asks = false;
         self.each_line(&mut |line| asks |= line.paths.iter().any(|test| test.adds));

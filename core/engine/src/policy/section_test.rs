@@ -1,9 +1,10 @@
 //! Sections: what has to stand below a heading of an argument that is Markdown. The runtime counts the words.
 
-use alloc::string::String;
 use core::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What has to stand below a heading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,6 @@
 //! Steps: the lines of an approved plan, each of which permits one call, once (rules 3.8).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -12,6 +9,7 @@ use crate::calls::outcome::CallOutcome;
 use crate::evidence::content::Content;
 use crate::evidence::fact::FactKey;
 use crate::policy::matcher::Matcher;
+use crate::prelude::*;
 
 /// The most steps of a plan.
 pub const MAX_STEPS: usize = 200;
@@ -30,7 +28,6 @@ pub struct StepsFile {
 
 impl StepsFile {
     /// The question for the steps of these files, each with its digest. Others cost it no time.
-    #[must_use]
     pub fn of(&self, files: &Map<String, Value>) -> FactKey {
         let mut asked = self.fact.args();
         if let Value::Object(fields) = &mut asked {
@@ -94,7 +91,6 @@ pub struct Step {
 }
 
 /// Whether a person means the plan of this path: they name the path or the end of it, with or without its ending.
-#[must_use]
 pub fn is_meant(path: &str, named: &str) -> bool {
     let named = named.trim_start_matches("./");
     let is_end = |path: &str| path == named || path.strip_suffix(named).is_some_and(|before| before.ends_with('/'));
@@ -121,14 +117,12 @@ pub enum StepState {
 
 impl Step {
     /// The calls that it permits one of, in the words of the plan; `None`: it is prose.
-    #[must_use]
     pub fn calls(&self) -> Option<String> {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         (!lines.is_empty()).then(|| lines.join(" or "))
     }
 
     /// The same for the person who approves them: with what they may change besides.
-    #[must_use]
     pub fn permits(&self) -> Option<String> {
         let more =
             if self.may_change.is_empty() { String::new() } else { format!(" (may change {})", self.may_change) };
@@ -138,13 +132,11 @@ impl Step {
 
 impl StepState {
     /// Whether no call used it.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         *self == Self::Open
     }
 
     /// What the outcome of its call makes of it: a call that did not run gives it back.
-    #[must_use]
     pub fn after(outcome: CallOutcome) -> Self {
         match outcome {
             CallOutcome::Ok => Self::Done,
@@ -199,7 +191,6 @@ pub(crate) fn read(files: &Map<String, Value>, told: &Value) -> Result<Steps, St
 }
 
 /// What keeps steps from being carried out as a plan, each as a part of a sentence.
-#[must_use]
 pub fn faults(steps: &[Step]) -> Vec<String> {
     let mut faults = Vec::new();
     if steps.is_empty() {
@@ -232,21 +223,18 @@ impl Steps {
     }
 
     /// Whether every step permitted a call, and each of these succeeded. Prose is a person's to tick off.
-    #[must_use]
     pub fn are_done(&self) -> bool {
         !self.each.is_empty() && self.each.iter().all(|step| !step.lines.is_empty() && step.state == StepState::Done)
     }
 
     /// Whether there are calls in it, and each of them ran, none of which is known to have failed: what is left is a person's to
     /// see.
-    #[must_use]
     pub fn calls_are_done(&self) -> bool {
         let mut calls = self.each.iter().filter(|step| !step.lines.is_empty()).peekable();
         calls.peek().is_some() && calls.all(|step| matches!(step.state, StepState::Done | StepState::Ran))
     }
 
     /// What is left of the plan.
-    #[must_use]
     pub fn left(&self) -> StepsLeft {
         let mut left = StepsLeft::default();
         for step in &self.each {
@@ -276,7 +264,6 @@ impl Steps {
     }
 
     /// Whether a step failed.
-    #[must_use]
     pub fn have_failed(&self) -> bool {
         self.each.iter().any(|step| step.state == StepState::Failed)
     }

@@ -1,11 +1,9 @@
 //! What facts of rules ask of a part of a call, as it is stored (rules 4.10).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::calls::exit_status::Status;
+use crate::prelude::*;
 use crate::shell::test_report::TestRun;
 
 /// What facts ask of a part of a call.

@@ -1,8 +1,6 @@
 //! What facts of rules ask of each part of a call (rules 4.10).
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Request, Value, Var};
 use serde_json::json;
@@ -15,6 +13,7 @@ use crate::decide::judge::Caller;
 use crate::events::event::Event;
 use crate::policy::Policy;
 use crate::policy::matcher::{Matcher, Servers, Subject, Use};
+use crate::prelude::*;
 use crate::rules::RuleLevel;
 use crate::rules::fact_part::FactPart;
 use crate::rules::rule_fact::{AskedOfCalls, RuleFact};

@@ -1,15 +1,12 @@
 //! What a rule says against a call, or that no rule permits it (rules 4.9).
 
-use alloc::borrow::ToOwned as _;
-use alloc::format;
-use alloc::string::String;
-
 use phasegate_rules::{RuleKind, Truth, Verdict};
 
 use crate::answers::decision::Effect;
 use crate::answers::reason::DenialReason;
 use crate::answers::subject;
 use crate::calls::tool::Call;
+use crate::prelude::*;
 
 /// What the rules say against a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +64,6 @@ impl Ruled {
     }
 
     /// Why, as data: in the rule's own words, whatever the call.
-    #[must_use]
     pub fn reason(&self) -> DenialReason {
         let Some(rule) = &self.rule else { return DenialReason::no_rule_matched() };
         let why = || own_reason(rule).to_owned();

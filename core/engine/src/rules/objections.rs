@@ -1,12 +1,10 @@
 //! What the rules of all levels say against a call (rules 4.9).
 
-use alloc::format;
-use alloc::string::String;
-
 use phasegate_rules::{Request, Rule, Truth, Value, Verdict};
 
 use crate::calls::analysis::SimpleCommand;
 use crate::gates::gate::Context;
+use crate::prelude::*;
 use crate::rules::earlier_calls::EarlierCalls;
 use crate::rules::objection::{Because, Ruled};
 use crate::rules::rule_request::{OfState, RuleCall};

@@ -1,9 +1,6 @@
 //! What an agent does with the guard itself, as rules see it (rules 4.9): it begins and leaves skills, enters phases by its
 //! calls, registers what commands do, and ends its turn.
 
-use alloc::string::ToString as _;
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::decision::Effect;
@@ -19,6 +16,7 @@ use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::gates::permitting::Asked;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::rules::objection::Ruled;
 use crate::rules::objections::strictest;
 use crate::rules::rule_request::OfState;

@@ -1,12 +1,10 @@
 //! Facts of rules, as they are stored: what each asks of earlier calls (rules 4.10).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::policy::matcher::Matcher;
 use crate::policy::scope::Scope;
+use crate::prelude::*;
 use crate::state::redacted_tests::digest;
 
 /// A fact that rules read as `context.facts.NAME`.
@@ -41,7 +39,6 @@ pub enum AskedOfCalls {
 
 impl RuleFact {
     /// A fact under the key that says what it means.
-    #[must_use]
     pub fn new(asks: AskedOfCalls, scope: Scope, within: Option<i64>) -> Self {
         // A value of these types is always JSON.
         let key = digest(&serde_json::to_value((&asks, scope, within)).unwrap_or_default());
@@ -49,7 +46,6 @@ impl RuleFact {
     }
 
     /// Whether it is a whole number, and not true or false.
-    #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(self.asks, AskedOfCalls::Count(_))
     }
@@ -60,7 +56,6 @@ impl RuleFact {
     }
 
     /// The lines of which it asks.
-    #[must_use]
     pub fn lines(&self) -> &[Matcher] {
         match &self.asks {
             AskedOfCalls::Passed { .. } => &[],

@@ -1,8 +1,6 @@
 //! What the rules say of a call, rule by rule, for a person who asks why.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use phasegate_rules::{Held, Request, Truth, Value};
 use serde::Serialize;
@@ -17,6 +15,7 @@ use crate::evidence::fact::Facts;
 use crate::gates::gate::Context;
 use crate::gates::permitting::Asked;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::rules::earlier_calls::EarlierCalls;
 use crate::rules::rule_request::{OfState, RuleCall};
 use crate::state::State;
@@ -48,7 +47,6 @@ pub struct RuleTold {
 }
 
 /// What the rules say of a call that would be made now. `None`: the event is no call.
-#[must_use]
 pub fn rules_told(policy: &Policy, state: &State, event: &Event, facts: &Facts) -> Option<RulesTold> {
     let call = event.call()?;
     let (kind, mut world) = (agent_kind(state, event), World::new(facts));

@@ -7,9 +7,6 @@ mod path;
 mod secret;
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Action, Part, Principal, Request, Value, action_id, builtin_argument};
 use serde_json::Value as Json;
@@ -24,10 +21,10 @@ use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::gates::permitting;
 use crate::policy::access::AccessMode;
+use crate::prelude::*;
 use crate::rules::RuleTool;
 use crate::shell::classifier::is_child;
-use crate::shell::command_view;
-use crate::shell::command_view::{Words, of_server};
+use crate::shell::command_view::{self, Words, of_server};
 use crate::shell::words::is_plain;
 use crate::state::change::Change;
 

@@ -1,11 +1,9 @@
 //! Activation: runs begin and end.
 
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use crate::answers::denial::DenialKind;
 use crate::calls::cause::By;
 use crate::policy::{Mode, Policy, Skill};
+use crate::prelude::*;
 use crate::runs::children::next_id;
 use crate::runs::moves;
 use crate::state::draft::Draft;

@@ -1,19 +1,16 @@
 //! Child runs: a phase that consists of runs begins them, and a subagent does the one that its start is a call of.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::calls::tool::AGENT;
 use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::{ChildRuns, Policy, Scope, Skill};
+use crate::prelude::*;
 use crate::runs::inputs;
 use crate::runs::new_run::Place;
 use crate::runs::tree;
-use crate::runs::waves;
-use crate::runs::waves::Elements;
+use crate::runs::waves::{self, Elements};
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{AgentInfo, CallVisit, Children, OpenCall, Run, State, Status, TiedAgent};

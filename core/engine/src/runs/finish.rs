@@ -1,9 +1,5 @@
 //! Finishing: an agent that wants to end its turn is kept from it while a skill that it must finish is not done (rules 3.1).
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::deadlock::is_hindered;
@@ -21,6 +17,7 @@ use crate::evidence::eval::World;
 use crate::gates::gate::Context;
 use crate::gates::permitting::Asked;
 use crate::policy::{Mode, Policy, Scope, Skill};
+use crate::prelude::*;
 use crate::rules::own_action;
 use crate::runs::tree;
 use crate::state::change::Change;

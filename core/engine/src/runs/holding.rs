@@ -1,15 +1,13 @@
 //! Which session works on the runs that a phase of a project's run consists of: the one that made the first call for them.
 //! Others may only read there, until that session has ended (rules 3.1).
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::calls::tool::{Call, only_reads};
 use crate::evidence::eval::World;
 use crate::evidence::fact::{FactKey, FactValue};
 use crate::policy::Scope;
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{Children, Run, State, Status};

@@ -1,9 +1,6 @@
 //! Importing the state of another system: a run that stands where that one stood (seed 001, its state file).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,6 +10,7 @@ use crate::calls::cause::By;
 use crate::evidence::artifact::Artifact;
 use crate::policy::plan::{PlanFile, PlanProgress};
 use crate::policy::{Mode, Optional, Phase, Policy, Skill};
+use crate::prelude::*;
 use crate::runs::activation::available;
 use crate::runs::children::next_id;
 use crate::runs::tree;

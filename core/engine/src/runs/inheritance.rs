@@ -1,10 +1,9 @@
 //! Inheritance: a session goes on with copies of another session's runs, each from where it stands (rules 4).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 
 use crate::policy::Scope;
+use crate::prelude::*;
 use crate::state::draft::Draft;
 use crate::state::{Branch, Run, Status};
 

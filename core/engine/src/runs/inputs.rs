@@ -1,10 +1,6 @@
 //! What a run with inputs begins with. A run with values follows an instance: the skill with its values put in, which the runtime makes before `step` and adds
 //! to the policy as it adds the skills of earlier configs (rules 3.1).
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use crate::answers::denial::{BegunBy, DenialKind};
@@ -16,6 +12,7 @@ use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::input::{BRANCH, Input, Instance, PART, Values};
 use crate::policy::{ChildRun, Policy, Skill, Start};
+use crate::prelude::*;
 use crate::values::one_line::one_line;
 
 /// The most mistakes in what is given that are named.
@@ -61,7 +58,6 @@ pub(crate) fn fit(skill: &Skill, values: &Values) -> bool {
 
 /// The skill that an event may begin with values, and these: an instance of it is to be made before `step`. `None`: the
 /// event begins nothing with values.
-#[must_use]
 pub fn asked<'p>(policy: &'p Policy, event: &Event) -> Option<(&'p Skill, Values)> {
     if policy.skills.iter().all(|skill| skill.inputs.is_empty()) {
         return None;

@@ -1,16 +1,13 @@
 //! Moves: how a run changes phase.
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use crate::calls::cause::By;
-use crate::decide::graph;
-use crate::decide::graph::Transition;
+use crate::decide::graph::{self, Transition};
 use crate::decide::judge::Ruling;
 use crate::decide::judge::rollback::{is_spent, may_go_back};
 use crate::decide::{Done, Line};
 use crate::evidence::eval::World;
 use crate::policy::{Back, Leave, Optional, Phase, Policy, Skill, Spent};
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::draft::Draft;
 use crate::state::{Children, Run, SpentEdge, Status};

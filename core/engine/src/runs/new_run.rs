@@ -1,15 +1,12 @@
 //! A run at its beginning.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::calls::cause::By;
 use crate::policy::{ChildRun, Mode, Skill};
+use crate::prelude::*;
 use crate::state::{Barrier, Branch, Children, Run, Status};
 
 impl Run {
     /// A run of the skill in its first phase, without evidence.
-    #[must_use]
     pub fn begun(skill: &Skill, id: String, mode: Mode, by: By) -> Self {
         let phase = skill.phases.first().map(|phase| phase.name.clone()).unwrap_or_default();
         Self {

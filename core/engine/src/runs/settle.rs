@@ -1,10 +1,8 @@
 //! Settling: what follows from where the runs stand, with nothing more said.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use crate::evidence::eval::World;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::children;
 use crate::runs::moves;
 use crate::runs::tree;

@@ -1,8 +1,5 @@
 //! Skills in force: a person put them there before any agent came, so each session has a live run of them (rules 3.1).
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use serde_json::{Value, json};
 
 use crate::answers::denial::{DenialKind, InvalidCommand};
@@ -12,8 +9,8 @@ use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::input::Values;
 use crate::policy::{Mode, Policy, Scope};
-use crate::runs::activation;
-use crate::runs::activation::Beginning;
+use crate::prelude::*;
+use crate::runs::activation::{self, Beginning};
 use crate::runs::inputs;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

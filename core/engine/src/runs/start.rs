@@ -1,7 +1,5 @@
 //! Starts: runs that begin by themselves, with a session, a prompt or a call (rules 3.1).
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt;
 
 use crate::calls::cause::{By, SessionSource};
@@ -12,8 +10,8 @@ use crate::decide::run_verdict::{RunVerdict, is_done, is_over};
 use crate::events::event::{Event, EventKind};
 use crate::evidence::eval::World;
 use crate::policy::{Policy, Skill, Start};
-use crate::runs::activation;
-use crate::runs::activation::Beginning;
+use crate::prelude::*;
+use crate::runs::activation::{self, Beginning};
 use crate::runs::settle::settle;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

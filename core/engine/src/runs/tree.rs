@@ -1,10 +1,10 @@
 //! Trees of runs: in each tree one leaf judges a call, and its ancestors only forbid. Several trees live side by side.
 
 use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 use crate::calls::cause::By;
 use crate::policy::Policy;
+use crate::prelude::*;
 use crate::runs::moves;
 use crate::state::change::Change;
 use crate::state::draft::Draft;

@@ -1,17 +1,15 @@
 //! Waves: the elements of a plan that a phase runs, as far as they are due, and the gate at the end of each wave.
 
 use alloc::collections::BTreeSet;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 
 use serde_json::{Map, Value};
 
 use crate::evidence::eval::World;
 use crate::evidence::fact::FactValue;
 use crate::policy::plan::PlanProgress;
-use crate::policy::steps;
-use crate::policy::steps::{Steps, StepsFile};
+use crate::policy::steps::{self, Steps, StepsFile};
 use crate::policy::{ChildRun, ChildRuns, Phase, Policy, Skill};
+use crate::prelude::*;
 use crate::runs::inputs;
 use crate::runs::new_run::Place;
 use crate::runs::tree;

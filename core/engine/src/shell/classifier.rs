@@ -1,13 +1,11 @@
 //! The classifier: what all that is registered says of a command.
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use crate::calls::analysis::{Registered, Word};
 use crate::calls::cause::{By, SessionSource};
 use crate::policy::Safety;
+use crate::prelude::*;
 use crate::shell::safety::{
     CommandWords, Entry, Level, Registry, SafetyPattern, arguments, changing, is_never_read, program, runs_another,
 };
@@ -24,19 +22,16 @@ pub struct Classifier {
 
 impl Classifier {
     /// What counts in a state, under these settings.
-    #[must_use]
     pub fn of(state: &State, settings: &Safety) -> Self {
         Self::with([Arc::clone(&state.project.safety), Arc::clone(&state.session.safety)], settings)
     }
 
     /// What counts of the registry of a project and that of a session, under these settings.
-    #[must_use]
     pub fn with(registries: [Arc<Registry>; 2], settings: &Safety) -> Self {
         Self { registries, settings: settings.clone() }
     }
 
     /// Whether nothing is registered, and nothing can be.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let nothing = |registry: &Arc<Registry>| registry.entries.is_empty() && registry.approved.is_empty();
         self.registries.iter().all(nothing)
@@ -46,14 +41,12 @@ impl Classifier {
     }
 
     /// Whether commands of a program are registered, or can be.
-    #[must_use]
     pub fn is_about(&self, program: &str) -> bool {
         let registered = |registry: &Arc<Registry>| registry.entries.iter().any(|entry| entry.tool == program);
         self.names(program) || self.registries.iter().any(registered)
     }
 
     /// Whether a person lets agents classify a program.
-    #[must_use]
     pub fn is_named(&self, program: &str) -> bool {
         self.settings.any || self.names(program)
     }
@@ -72,7 +65,6 @@ impl Classifier {
     }
 
     /// Whether a person answers for what is registered of a command: they registered it, or named the program.
-    #[must_use]
     pub fn is_persons(&self, registered: &Registered) -> bool {
         let Registered { tool, pattern, .. } = registered;
         let has = |entry: &Entry| entry.commands.iter().any(|one| Some(&one.pattern) == pattern.as_ref());
@@ -80,7 +72,6 @@ impl Classifier {
     }
 
     /// Whether what is registered of a program counts over what the table of programs says.
-    #[must_use]
     pub fn overrides(&self, program: &str) -> bool {
         self.settings.overrides(program)
     }
@@ -106,7 +97,6 @@ impl Classifier {
     ///
     /// A pattern in doubt selects nothing as READ, and all that it may be as WRITE. Where patterns disagree, WRITE wins; in
     /// the compat form the first that selects the command does.
-    #[must_use]
     pub fn judge(&self, words: &[Word]) -> Option<Registered> {
         if self.is_empty() {
             return None;
@@ -175,7 +165,6 @@ pub enum NotRead {
 
 impl NotRead {
     /// Why, as what follows "it is registered,".
-    #[must_use]
     pub fn in_words(&self) -> String {
         match self {
             Self::Raised => "but no READ counts for other rights (`sudo`)".to_string(),
@@ -194,7 +183,6 @@ impl NotRead {
 impl Classifier {
     /// Why a command of which nothing more is known does not count as reading by what is registered of its program; `None`:
     /// nothing is. The first word is the bare name of the program.
-    #[must_use]
     pub fn not_read(&self, words: &[Word]) -> Option<NotRead> {
         let program = program(words)?;
         if !self.entries().any(|entry| entry.tool == program) {

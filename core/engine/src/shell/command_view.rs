@@ -5,10 +5,6 @@ mod options;
 mod sending;
 mod effects;
 
-use alloc::string::{String, ToString as _};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use self::effects::{GENTLE, TEST};
@@ -20,6 +16,7 @@ pub(crate) use self::names::of_server;
 use self::options::Options;
 use self::sending::may_send;
 use crate::calls::analysis::{SimpleCommand, Verdict, Word};
+use crate::prelude::*;
 use crate::shell::npm;
 use crate::shell::runner::only_tests;
 use crate::shell::shell_word::quoted;
@@ -52,19 +49,18 @@ pub(crate) struct Words {
 impl Words {
     /// Them, of a command after these in its line.
     pub(crate) fn of(command: &SimpleCommand, before: &[SimpleCommand]) -> Self {
-        let known = |word: &Word| if let Word::Known(text) = word { Some(text.clone()) } else { None };
-        let words: Option<Vec<String>> = command.words.iter().map(known).collect();
+        let words: Option<Vec<&str>> = command.words.iter().map(Word::known).collect();
         let text = words.map(|words| {
-            let text = |(at, word): (usize, &String)| shown(if at == 0 { bare(word).0 } else { word });
-            words.iter().enumerate().map(text).collect::<Vec<_>>().join(" ")
+            let text = |(at, word): (usize, &str)| shown(if at == 0 { bare(word).0 } else { word });
+            words.into_iter().enumerate().map(text).collect::<Vec<_>>().join(" ")
         });
         // An alias may bring words along.
         let text = text.filter(|_| !command.alias);
-        let assigned = |(name, value): &(String, Word)| Some([name, "=", known_text(value)?].concat());
+        let assigned = |(name, value): &(String, Word)| Some([name, "=", value.known()?].concat());
         let exports = || before.iter().filter(|earlier| gives_variables(earlier, command));
         // Those of the command that runs it: `A=1 sh -c "git push"`.
         let around = before.iter().filter(|earlier| encloses(earlier, command)).flat_map(|outer| &outer.assignments);
-        let exported = exports().flat_map(given).filter_map(known_text);
+        let exported = exports().flat_map(given).filter_map(Word::known);
         let exported = exported.filter(|word| word.contains('=')).map(|word| Some(word.to_string()));
         let environment: Option<Vec<String>> =
             exported.chain(around.chain(&command.assignments).map(assigned)).collect();
@@ -104,7 +100,7 @@ impl Words {
         let passed = usize::try_from(command.global_options).unwrap_or(usize::MAX);
         let mut operands = bounded(words.iter().skip(passed));
         // Options with their values in the same word leave no doubt where the subcommand stands.
-        let plain = |word: &Word| known_text(word).is_some_and(|text| text.starts_with('-') && text.contains('='));
+        let plain = |word: &Word| word.known().is_some_and(|text| text.starts_with('-') && text.contains('='));
         let placed = command.words.iter().skip(1).take(passed).all(|word| plain(word) || is_flag(word));
         match (operands.first_mut(), subcommand(command)) {
             (_, Value::Among(_)) | (None, _) => {}
@@ -183,7 +179,7 @@ fn encloses(earlier: &SimpleCommand, command: &SimpleCommand) -> bool {
 fn given(earlier: &SimpleCommand) -> impl Iterator<Item = &Word> {
     let runs = program_is(earlier, |name| name == ENV);
     let is_before =
-        move |word: &&Word| !runs || known_text(word).is_none_or(|text| text.contains('=') || text.starts_with('-'));
+        move |word: &&Word| !runs || word.known().is_none_or(|text| text.contains('=') || text.starts_with('-'));
     earlier.words.iter().skip(1).take_while(is_before)
 }
 
@@ -199,16 +195,12 @@ fn is_made(word: &Word) -> bool {
 
 /// The names of the variables that a command gives.
 fn variables(earlier: &SimpleCommand) -> impl Iterator<Item = &str> {
-    given(earlier).filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0)).chain(begun(earlier))
+    given(earlier).filter_map(Word::known).filter_map(|text| Some(text.split_once('=')?.0)).chain(begun(earlier))
 }
 
 /// The names of those whose values are made when the line runs.
 fn begun(earlier: &SimpleCommand) -> impl Iterator<Item = &str> {
-    earlier.beside.iter().filter_map(known_text).filter_map(|text| Some(text.split_once('=')?.0))
-}
-
-fn known_text(word: &Word) -> Option<&str> {
-    if let Word::Known(text) = word { Some(text) } else { None }
+    earlier.beside.iter().filter_map(Word::known).filter_map(|text| Some(text.split_once('=')?.0))
 }
 
 /// The name of a program, and whether it is surely the one that is known by it.
@@ -234,7 +226,7 @@ fn program(command: &SimpleCommand) -> Value<'_> {
 
 fn program_is(command: &SimpleCommand, wanted: impl Fn(&str) -> bool) -> bool {
     let name =
-        command.words.first().and_then(known_text).map(|name| name.rsplit_once('/').map_or(name, |(_, last)| last));
+        command.words.first().and_then(Word::known).map(|name| name.rsplit_once('/').map_or(name, |(_, last)| last));
     name.is_some_and(wanted)
 }
 
@@ -266,7 +258,7 @@ fn subcommand(command: &SimpleCommand) -> Value<'_> {
 
 /// A subcommand that is one of these words, if there is one.
 fn one_of<'a>(command: &SimpleCommand, words: &'a [Word]) -> Value<'a> {
-    let texts = words.iter().map(known_text).collect::<Option<Vec<_>>>();
+    let texts = words.iter().map(Word::known).collect::<Option<Vec<_>>>();
     let Some(texts) = texts else { return Value::Unknown };
     let texts: Vec<&str> = texts.into_iter().filter(|text| !text.starts_with('-')).collect();
     match texts.as_slice() {

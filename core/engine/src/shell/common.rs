@@ -1,16 +1,14 @@
 //! Whether two command patterns select a command in common.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::words::{SYSTEM_FOLDERS, command, fits};
 use crate::state::redacted_tests::Fit;
 
 /// A command that both patterns select; `None` if there is none, or only one whose words a shell takes for more than one
 /// command.
-#[must_use]
 pub fn common(one: &str, other: &str) -> Option<SimpleCommand> {
     let (a, b): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());
     let both = |command: &SimpleCommand| fits(command, one) == Fit::Yes && fits(command, other) == Fit::Yes;

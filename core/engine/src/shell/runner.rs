@@ -1,6 +1,7 @@
 //! Known test runners: which commands start one, and which of them run the whole suite (rules 3.3, tests).
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::test_report::{Runner, TestRun};
 use crate::shell::words;
 use crate::values::glob::text_fits;
@@ -212,7 +213,6 @@ const HARMLESS: [&str; 9] = [
 
 /// Whether an assignment of the variable may change which tests run, or what prints their report. A name of the project's
 /// own is its tests' alone.
-#[must_use]
 pub fn is_obeyed(name: &str) -> bool {
     let begins = |start| name.get(..str::len(start)).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     let harmless = words::is_plain_variable(name) || HARMLESS.contains(&name);
@@ -221,7 +221,6 @@ pub fn is_obeyed(name: &str) -> bool {
 
 /// The run of tests that a command starts; `None` for every other command, and where a word of it is not known, or a variable
 /// that runners obey or a file stands beside it.
-#[must_use]
 pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     let known = |word: &Word| matches!(word, Word::Known(_));
     let obeyed = command.assignments.iter().any(|(name, _)| is_obeyed(name));
@@ -239,7 +238,6 @@ const SELECTS: &str = "-Dtest=* -Dit.test=* --tests=* -run=* -skip=* -short -fai
 const SELECTS_WITH_VALUE: &str = "--tests -run -skip -bench -benchtime";
 
 /// Whether a command runs tests and does nothing else: a runner that builds and publishes too, by words that are known.
-#[must_use]
 pub(crate) fn only_tests(command: &SimpleCommand) -> bool {
     let rests = |row: &'static RunnerRow| row.starts.iter().find_map(|start| words::after(command, start));
     started(command).is_some()

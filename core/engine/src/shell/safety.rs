@@ -4,14 +4,13 @@ mod lists;
 mod pattern;
 mod verb;
 
-use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::cause::By;
+use crate::prelude::*;
 
 pub use lists::{is_never_read, is_runner, runners};
 pub use pattern::{CommandWords, PatternFault, SafetyPattern};
@@ -58,19 +57,16 @@ impl Level {
     ];
 
     /// The level of this word, in capital letters.
-    #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(name, _)| *name == word).map(|(_, level)| *level)
     }
 
     /// Its word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, level)| *level == self).map_or("WRITE", |(name, _)| name)
     }
 
     /// Whether it only reads.
-    #[must_use]
     pub fn reads(self) -> bool {
         self == Self::Read
     }
@@ -121,13 +117,11 @@ pub struct Registry {
 
 impl Registry {
     /// Whether nothing is in it.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.approved.is_empty() && self.told.is_empty()
     }
 
     /// The entry of a program.
-    #[must_use]
     pub fn entry(&self, tool: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.tool == tool)
     }
@@ -161,7 +155,6 @@ pub(crate) fn is_nothing(registry: &Arc<Registry>) -> bool {
 }
 
 /// What is registered, as the command `safety` answers it, in lines of text.
-#[must_use]
 pub fn shown(result: &Value) -> String {
     let list = |value: &Value, key: &str| {
         let items = value.get(key).and_then(Value::as_array).into_iter().flatten();

@@ -1,8 +1,7 @@
 //! Lines of the shell that differ in blanks and quotes alone.
 
-use alloc::string::String;
-
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::shell_word;
 
 /// What may stand between the commands of a line that is compared word by word.
@@ -12,7 +11,6 @@ const OPERATORS: [&str; 8] = ["", "&&", "||", ";", "|", "|&", "&", "\n"];
 /// run the same.
 ///
 /// `None`: a word is known only when the line runs, or the line has more than commands and operators.
-#[must_use]
 pub fn in_words(line: &str, commands: &[SimpleCommand]) -> Option<String> {
     let mut text = String::new();
     let mut from = 0;
@@ -28,7 +26,6 @@ pub fn in_words(line: &str, commands: &[SimpleCommand]) -> Option<String> {
 }
 
 /// The same of one command.
-#[must_use]
 pub fn command_in_words(command: &SimpleCommand) -> Option<String> {
     let mut text = String::new();
     for (name, value) in &command.assignments {

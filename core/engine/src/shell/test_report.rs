@@ -1,9 +1,8 @@
 //! Test reports: what runners print at their end, as numbers.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// A known test runner.
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -48,7 +47,6 @@ pub enum Runner {
 
 impl Runner {
     /// Whether a report of `other` is one of this runner.
-    #[must_use]
     pub fn reports_as(self, other: Self) -> bool {
         let of_javascript = matches!(other, Self::Vitest | Self::Jest | Self::Mocha);
         self == other || self == Self::Make || (self == Self::Script && of_javascript)
@@ -56,19 +54,16 @@ impl Runner {
 
     /// Whether the last lines that it prints say whether all its tests passed. `dotnet test` has a summary for each project,
     /// Gradle counts no test that passed, and a recipe may go on to anything.
-    #[must_use]
     pub fn ends_with_summary(self) -> bool {
         !matches!(self, Self::Dotnet | Self::Gradle | Self::Make)
     }
 
     /// Whether what cannot be built is told as of any build: `could not compile`.
-    #[must_use]
     pub fn builds_apart(self) -> bool {
         matches!(self, Self::Cargo | Self::Nextest)
     }
 
     /// Whether it does nothing but run tests, so that what it does besides is known. A recipe may do anything.
-    #[must_use]
     pub fn only_tests(self) -> bool {
         !matches!(self, Self::Bun | Self::Dotnet | Self::Rspec | Self::Ctest | Self::Prove | Self::Make)
     }
@@ -120,7 +115,7 @@ pub struct TestReport {
     #[serde(default)]
     pub failed: u64,
     /// How many tests a selection left out, as far as the runner says so.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub left_out: u64,
     /// Whether tests could not be built or collected.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
@@ -131,11 +126,6 @@ pub struct TestReport {
     /// How many of the failures are of files that could not be collected.
     #[serde(skip)]
     not_run: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(number: &u64) -> bool {
-    *number == 0
 }
 
 /// How much of a text is read, from its beginning and from its end, in bytes.
@@ -152,7 +142,6 @@ fn bounded(text: &str) -> String {
 
 /// The reports in what a program printed, at most one for each runner. That something failed to be built or collected
 /// counts where a source file is named that it is about: a module that is not there is no test.
-#[must_use]
 pub fn read(text: &str) -> Vec<TestReport> {
     let plain = without_colors(&bounded(text));
     let mut found = Reports::default();

@@ -1,10 +1,7 @@
 //! Command patterns: which words of a simple command a matcher means.
 
-use alloc::string::ToString;
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::calls::analysis::{RunsIn, SimpleCommand, Status, Verdict, Word};
+use crate::prelude::*;
 use crate::shell::npm;
 use crate::state::redacted_tests::Fit;
 use crate::values::glob::text_fits;
@@ -150,8 +147,14 @@ pub(crate) fn is_plain_variable(name: &str) -> bool {
     PLAIN_VARIABLES.contains(&name)
 }
 
+impl Word {
+    /// Its text, where that is known.
+    pub fn known(&self) -> Option<&str> {
+        if let Self::Known(text) = self { Some(text) } else { None }
+    }
+}
+
 /// Whether a command has no assignments that may change what it does, and no redirection that reads or writes a file.
-#[must_use]
 pub fn is_plain(command: &SimpleCommand) -> bool {
     is_plain_but(command, false)
 }
@@ -162,7 +165,6 @@ pub(crate) fn is_plain_but(command: &SimpleCommand, fed: bool) -> bool {
 }
 
 /// Whether a command has no redirection that reads or writes a file.
-#[must_use]
 pub fn uses_no_file(command: &SimpleCommand) -> bool {
     uses_no_file_but(command, false)
 }
@@ -275,7 +277,6 @@ fn pass_stars(pattern: &[&str], reached: &mut [Fit]) {
 }
 
 /// Whether every command that the second pattern selects is selected by the first too.
-#[must_use]
 pub fn covers(outer: &str, inner: &str) -> bool {
     let word = |word: &str| if word.contains('*') { Word::Unknown } else { Word::Known(word.to_string()) };
     outer == inner || fits(&command(inner.split_whitespace().map(word).collect()), outer) == Fit::Yes
@@ -283,7 +284,6 @@ pub fn covers(outer: &str, inner: &str) -> bool {
 
 /// The likeliest command that a pattern selects: the pattern without `*`. `None` if a word is known only in part, or if
 /// the pattern is a line that does more than run one command.
-#[must_use]
 pub fn sample(pattern: &str) -> Option<SimpleCommand> {
     let special = |c: char| "|&;<>()$`\"'\\*?[]{}#~!=%\n".contains(c);
     let words: Vec<&str> = pattern.split_whitespace().filter(|word| *word != "*").collect();
@@ -293,7 +293,7 @@ pub fn sample(pattern: &str) -> Option<SimpleCommand> {
 }
 
 /// A command of these words, of which nothing is known.
-pub(crate) fn command(words: Vec<Word>) -> SimpleCommand {
+pub fn command(words: Vec<Word>) -> SimpleCommand {
     SimpleCommand {
         words,
         assignments: Vec::new(),

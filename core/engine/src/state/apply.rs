@@ -2,12 +2,8 @@
 
 mod runs;
 
-use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde_json::Value;
 
@@ -18,13 +14,13 @@ use crate::evidence::proof::{Proved, VisitIs};
 use crate::policy::Scope;
 use crate::policy::plan::PlanProgress;
 use crate::policy::steps::StepState;
+use crate::prelude::*;
 use crate::shell::safety::SAFETY_OBLIGATION;
 use crate::state::change::Change;
 use crate::state::elements;
 use crate::state::pins::Pin;
 use crate::state::tallies;
-use crate::state::unfinished_calls;
-use crate::state::unfinished_calls::{Question, Yes};
+use crate::state::unfinished_calls::{self, Question, Yes};
 use crate::state::{
     AgentInfo, Children, Evidence, FailedBack, HISTORY, Held, KEPT, OBJECTS, Obligation, ObligationKind, OpenCall,
     OwnFile, Project, Provisional, Run, Runs, SaidDone, Session, Skipped, State, Uncounted,

@@ -1,11 +1,11 @@
 //! What a half of the state keeps of earlier calls, for facts of rules (rules 4.10).
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// The most calls that are kept for a fact; the oldest go first.
 const MAX_KEPT: usize = 512;
@@ -74,7 +74,6 @@ pub enum Dropped {
 
 impl KeptFacts {
     /// Whether nothing is kept.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes == 0 && self.facts.is_empty()
     }

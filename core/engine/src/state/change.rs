@@ -1,9 +1,6 @@
 //! Changes: what one event does to the state. Journals store them; [`State::apply`] is the only way a state changes.
 
-use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,6 +15,7 @@ use crate::policy::input::Values;
 use crate::policy::plan::Plan;
 use crate::policy::steps::{StepState, Steps};
 use crate::policy::{Mode, Scope};
+use crate::prelude::*;
 use crate::shell::safety::Entry;
 use crate::state::call_counts::FactChange;
 use crate::state::unfinished_calls::{DeniedCall, Question, Yes};
@@ -436,7 +434,7 @@ pub enum Change {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         seen: Vec<FactChange>,
         /// How many parts of the call change files of the project.
-        #[serde(default, skip_serializing_if = "crate::state::is_none_yet")]
+        #[serde(default, skip_serializing_if = "crate::values::is_default")]
         changes: u64,
         /// The keys of the facts that rules have, where what is kept for others is forgotten.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -515,7 +513,6 @@ pub enum Durability {
 
 impl Change {
     /// Which half of the state the change belongs to.
-    #[must_use]
     #[expect(clippy::too_many_lines, reason = "a line for each change, so that a new one must say where it belongs")]
     pub fn scope(&self) -> Scope {
         let of = |run: &str| if run.starts_with(PROJECT_RUN) { Scope::Project } else { Scope::Session };
@@ -586,7 +583,6 @@ impl Change {
     }
 
     /// Whether the change must be on the disk before the answer goes out.
-    #[must_use]
     pub fn durability(&self) -> Durability {
         if self.scope() == Scope::Session && self.may_be_lost() { Durability::Written } else { Durability::Synced }
     }
@@ -632,7 +628,6 @@ impl Change {
     }
 
     /// Whether a run began, moved or ended.
-    #[must_use]
     pub fn moves_a_run(&self) -> bool {
         let enters = matches!(self, Self::PhaseEntered { .. } | Self::PhaseBack { .. } | Self::PhaseReturned { .. });
         enters || matches!(self, Self::RunBegun(_) | Self::RunEnded { .. })

@@ -1,9 +1,6 @@
 //! The draft of one event: the working state, and the changes that made it.
 
-use alloc::boxed::Box;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::{Run, State};
 

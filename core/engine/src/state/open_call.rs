@@ -1,13 +1,11 @@
 //! Calls that were let through and have not ended, and what they would prove.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::calls::outcome::CallOutcome;
 use crate::evidence::condition::Wanted;
+use crate::prelude::*;
 use crate::rules::fact_part::FactPart;
 use crate::state::redacted_tests::digest;
 
@@ -73,7 +71,7 @@ pub struct OpenCall {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<FactPart>,
     /// How many parts of calls had changed files before, where facts ask for it.
-    #[serde(default, skip_serializing_if = "Began::is_nothing")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub began: Began,
     /// The budgets that count it when its end is seen: what its result reports, or that it ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -88,12 +86,6 @@ pub struct Began {
     pub session: u64,
     /// In all sessions of the project.
     pub project: u64,
-}
-
-impl Began {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Where a budget counts a call when its end is seen.
@@ -130,7 +122,6 @@ pub const GOES_ON: i64 = 10 * 60 * 1000;
 
 impl OpenCall {
     /// Whether it may have changed something, with this outcome.
-    #[must_use]
     pub fn may_have_changed(&self, outcome: CallOutcome) -> bool {
         match outcome {
             CallOutcome::Ok => true,
@@ -140,13 +131,11 @@ impl OpenCall {
     }
 
     /// Whether it may still change files at this time, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub fn may_still_write(&self, now: Option<i64>) -> bool {
         !self.writes.is_empty() && self.may_go_on(now)
     }
 
     /// Whether it may still run at this time, in milliseconds since 1970-01-01 UTC.
-    #[must_use]
     pub fn may_go_on(&self, now: Option<i64>) -> bool {
         let since = || Some(now?.saturating_sub(self.since?));
         !self.launched || since().is_some_and(|age| age < GOES_ON)
@@ -154,7 +143,6 @@ impl OpenCall {
 
     /// Whether the call was decided with these arguments. The digest tells calls apart and notices a change by chance or
     /// by another program; it is no proof against one who chooses both arguments.
-    #[must_use]
     pub fn has_input(&self, input: &Value) -> bool {
         self.input == digest(input)
     }
@@ -200,7 +188,7 @@ pub struct Proof {
     /// The number of the condition within the run's skill, as compiled.
     pub atom: u32,
     /// The outcomes that prove it.
-    #[serde(default, skip_serializing_if = "Wanted::is_ok")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     pub wanted: Wanted,
     /// Whether another outcome of a later call does not take it back: under `not` a match may be in doubt.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]

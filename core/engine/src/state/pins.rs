@@ -3,11 +3,10 @@
 //! A server can change what a tool says of itself, to the model and to the rules, after a person came to trust it.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
+use crate::prelude::*;
 use crate::shell::safety::REGISTER;
 
 /// The most tools of one server that are pinned; a tool beyond them counts as changed.
@@ -52,7 +51,6 @@ pub type Pins = BTreeMap<String, BTreeMap<String, Pin>>;
 pub(crate) const PREFIX: &str = "tool:";
 
 /// The name by which a person accepts a tool.
-#[must_use]
 pub fn approval_name(server: &str, tool: &str) -> String {
     format!("{PREFIX}{server}/{tool}")
 }

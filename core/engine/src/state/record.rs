@@ -1,9 +1,5 @@
 //! Audit records: what an event meant, derived from its changes.
 
-use alloc::borrow::ToOwned as _;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::answers::code::Code;
@@ -13,6 +9,7 @@ use crate::commands::slash_command;
 use crate::events::event::{Event, EventKind};
 use crate::policy::access::AccessMode;
 use crate::policy::{Mode, Policy, Scope, Spent};
+use crate::prelude::*;
 use crate::state::change::Change;
 use crate::state::pins;
 use crate::state::{State, Status};
@@ -149,7 +146,6 @@ pub enum Record {
 /// The records that the changes of an event stand for.
 ///
 /// `before` is the state before the event. The policy only gives the name of a phase in [`Record::EvidenceSeen`].
-#[must_use]
 pub fn records(policy: &Policy, before: &State, event: &Event, changes: &[Change]) -> Vec<Record> {
     let mut records = Vec::new();
     if !changes.iter().any(is_recorded) {

@@ -4,14 +4,13 @@
 //! results of the tests that read the argument, and these replace the tests.
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::prelude::*;
 use crate::state::rule_answers::RulesSeen;
 use crate::values::canonical::Sorted;
 
@@ -96,7 +95,6 @@ pub(crate) fn part_prefix(number: u32) -> String {
 }
 
 /// A digest of a call's arguments, to pair a result that has no id (FNV-1a of the JSON text, 16 hexadecimal digits).
-#[must_use]
 pub fn digest(input: &Value) -> String {
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     // Nothing that is hashed fails to be.

@@ -1,7 +1,6 @@
 //! Redaction: what the matchers of a policy say about arguments before a record leaves them out (rules 8.6).
 
 use alloc::collections::BTreeMap;
-use alloc::string::{String, ToString as _};
 
 use phasegate_rules::known;
 
@@ -10,9 +9,9 @@ use crate::calls::tool::Call;
 use crate::decide::judge::Caller;
 use crate::events::event::Event;
 use crate::policy::Policy;
-use crate::policy::budget;
-use crate::policy::budget::Count;
+use crate::policy::budget::{self, Count};
 use crate::policy::matcher::Matcher;
+use crate::prelude::*;
 use crate::rules::facts_of_parts;
 use crate::rules::rule_request::{OfState, RuleCall};
 use crate::state::redacted_tests::{Redacted, command_key, digest, part_prefix, sha256_hex, test_key};
@@ -20,7 +19,6 @@ use crate::state::rule_answers::RulesSeen;
 
 /// What every matcher of the policy says about these parts of the call's arguments, given as names with dots between
 /// them; an empty one is all of them.
-#[must_use]
 pub fn redacted(policy: &Policy, event: &Event, call: &Call, parts: &[String]) -> Redacted {
     let (mut outcomes, mut values) = (BTreeMap::new(), BTreeMap::new());
     let commands = parts_of(call);

@@ -1,10 +1,9 @@
 //! What rules said of a call, kept where its record leaves arguments out (rules 4.9).
 
-use alloc::vec::Vec;
-
 use phasegate_rules::Known;
 use serde::{Deserialize, Serialize};
 
+use crate::prelude::*;
 use crate::rules::fact_part::FactPart;
 
 /// What the rules say of arguments that a record leaves out.

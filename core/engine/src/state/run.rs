@@ -7,10 +7,9 @@ use crate::evidence::condition::Gate;
 use crate::policy::plan::PlanProgress;
 use crate::policy::steps::Steps;
 use crate::policy::{Mode, Phase, Scope, Skill, Spent};
+use crate::prelude::*;
 use alloc::collections::{BTreeMap, VecDeque};
-use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -143,7 +142,6 @@ pub struct Run {
 
 impl Run {
     /// The phase in whose visit another run is a part of this one, which follows the skill.
-    #[must_use]
     pub fn phase_of<'s>(&self, skill: &'s Skill, part: &Self) -> Option<&'s str> {
         let visit = part.branch.as_ref()?.visit;
         let kept = self.kept.iter().find(|(_, kept)| *kept == visit).and_then(|(index, _)| skill.phases.get(*index));
@@ -155,7 +153,6 @@ impl Run {
     }
 
     /// How a part of another run gets on: `completed`, `failed`, `in_progress` (a subagent does it) or `pending`.
-    #[must_use]
     pub fn progress(&self) -> &'static str {
         match self.status {
             Status::Finished => "completed",
@@ -166,20 +163,17 @@ impl Run {
     }
 
     /// Whether another wave follows in its phase.
-    #[must_use]
     pub fn has_more_waves(&self) -> bool {
         self.plan.as_ref().is_some_and(|progress| progress.next_wave().is_some())
     }
 
     /// Whether its phase consists of runs, and waits at the gate of a wave.
-    #[must_use]
     pub fn at_gate(&self) -> bool {
         self.children == Children::Gate
     }
 
     /// Whether it stands still until a person says how it goes on: one halted it, a limit is spent, or a run failed that
     /// its phase consists of.
-    #[must_use]
     pub fn stands_still(&self) -> bool {
         self.halted.is_some() || self.spent.is_some() || self.children == Children::Failed
     }
@@ -197,13 +191,11 @@ impl Run {
     }
 
     /// Whether a call of the present visit started the subagent.
-    #[must_use]
     pub fn started(&self, agent: &str) -> bool {
         self.agents.iter().any(|tied| tied.id == agent && tied.visit == self.visit)
     }
 
     /// Whether a person said that a phase, which is still to come, is skipped.
-    #[must_use]
     pub fn is_to_skip(&self, phase: &str) -> bool {
         self.skipped.iter().any(|one| one.ahead.is_some() && one.phase == phase)
     }
@@ -330,7 +322,6 @@ pub enum Children {
 
 impl Children {
     /// Whether the visit has no parts.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }

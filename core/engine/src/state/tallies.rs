@@ -1,8 +1,7 @@
 //! The counts of budgets that a state keeps (rules 4.8).
 
-use alloc::vec::Vec;
-
 use crate::policy::budget::{MAX_FILES, Tally};
+use crate::prelude::*;
 use crate::state::{Runs, Status};
 
 /// The most counts that each half of the state keeps beside those of phases; the one that changed first goes first.

@@ -1,12 +1,9 @@
 //! Calls that did not simply run: those that a person is asked about, and those that were denied.
 
-use alloc::boxed::Box;
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
 
 use crate::calls::cause::By;
+use crate::prelude::*;
 
 /// The most questions that are kept; the oldest go first.
 pub const QUESTIONS: usize = 8;

@@ -1,9 +1,10 @@
 //! Lists of what has a version, and is found by it without a walk through the list.
 
-use alloc::vec::Vec;
 use core::slice;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What has a version.
 pub trait Versioned {
@@ -36,7 +37,6 @@ impl<T> ByVersion<T> {
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -44,7 +44,6 @@ impl<T> ByVersion<T> {
 
 impl<T: Versioned> ByVersion<T> {
     /// The first value of this version.
-    #[must_use]
     pub fn of_version(&self, version: &str) -> Option<&T> {
         let key = key(version);
         let before = |at: &(u64, usize)| at.0 < key || (at.0 == key && self.version(at.1) < Some(version));

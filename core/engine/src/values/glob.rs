@@ -2,18 +2,16 @@
 
 mod group;
 
-use alloc::borrow::ToOwned as _;
-use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
+use crate::prelude::*;
+
 pub use self::group::{FileSet, Files, Group};
 
 /// Whether a text fits a pattern in which `*` stands for any characters, also none.
-#[must_use]
 pub fn text_fits(pattern: &str, text: &str) -> bool {
     let Some((begin, rest)) = split_first(pattern, b'*') else { return pattern == text };
     let (middle, end) = split_last(rest, b'*').unwrap_or(("", rest));
@@ -54,7 +52,6 @@ fn split_at(text: &str, place: usize) -> Option<(&str, &str)> {
 /// Whether a path fits a pattern: `*` and `?` stand for characters other than `/`, `**` for any folders, also none, and
 /// `{a,b}` for one of several texts. A relative pattern fits no absolute path. A pattern that ends in `/**` fits everything
 /// below the folder. The stored text of a [`Group`] is a pattern too.
-#[must_use]
 pub fn path_fits(pattern: &str, path: &str) -> bool {
     if let Some(group) = Group::read(pattern) {
         return Set::of(&group.files).fits(path);
@@ -257,13 +254,11 @@ impl Choice {
 
 impl Glob {
     /// The group that it is, if it is one.
-    #[must_use]
     pub fn group(&self) -> Option<Group> {
         Group::read(&self.text)
     }
 
     /// The folder of the project of which it selects everything, and nothing else.
-    #[must_use]
     pub fn whole_folder(&self) -> Option<&str> {
         let folder = self.text.strip_suffix("/**").filter(|_| self.group().is_none())?;
         let is_plain =
@@ -272,26 +267,22 @@ impl Glob {
     }
 
     /// Whether a path fits, as [`path_fits`] says.
-    #[must_use]
     pub fn fits(&self, path: &str) -> bool {
         self.selects.fits(path)
     }
 
     /// Whether what it fits lies below this folder, as [`lies_below`] says.
-    #[must_use]
     pub fn lies_below(&self, folder: &str) -> bool {
         self.selects.any(&|choice| choice.lies_below(folder))
     }
 
     /// Whether it selects every path of the project.
-    #[must_use]
     pub fn selects_all(&self) -> bool {
         self.selects.wholly(&|choice| choice.text == "**" || choice.text == "**/*")
     }
 
     /// Whether a file that it selects may lie in this folder, at any depth. Of the folders of the whole machine, only those
     /// count of which the pattern names the last: `/**/.agent/plans/*.md` does not open each of them.
-    #[must_use]
     pub fn may_lie_in(&self, folder: &str) -> bool {
         self.selects.may(folder, &|choice| match choice.text.strip_prefix("/**/") {
             Some(rest) if rest.contains('/') => names_last(rest, folder),
@@ -300,19 +291,16 @@ impl Glob {
     }
 
     /// Whether it may select a file below this folder, at any depth, whose path ends as one of these texts does.
-    #[must_use]
     pub fn may_select_below(&self, folder: &str, ends: &[String]) -> bool {
         self.selects.may(folder, &|choice| choice.may_select_below(folder, ends))
     }
 
     /// Whether it selects this folder and everything that lies in it.
-    #[must_use]
     pub fn has_all_of(&self, folder: &str) -> bool {
         self.selects.wholly(&|choice| choice.goes_on_below(folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
-    #[must_use]
     pub fn has_all_below(&self, folder: &str) -> bool {
         self.selects.wholly(&|choice| choice.has_all_below(folder))
     }
@@ -353,13 +341,11 @@ impl fmt::Display for Glob {
 }
 
 /// A pattern for people and agents: as it is, and of a group what one of its files is.
-#[must_use]
 pub fn in_words(pattern: &str) -> String {
     Group::read(pattern).map_or_else(|| pattern.to_owned(), |group| group.say)
 }
 
 /// As [`in_words`], a pattern in backticks.
-#[must_use]
 pub fn quoted(pattern: &str) -> String {
     Group::read(pattern).map_or_else(|| ["`", pattern, "`"].concat(), |group| group.say)
 }
@@ -369,7 +355,6 @@ fn last_name(path: &str) -> &str {
 }
 
 /// Whether what a pattern fits lies below this folder: the pattern begins with the folder's path, without a star.
-#[must_use]
 pub fn lies_below(pattern: &str, folder: &str) -> bool {
     if let Some(group) = Group::read(pattern) {
         return group.files.patterns().into_iter().any(|pattern| lies_below(pattern, folder));
@@ -409,7 +394,6 @@ fn names_last(pattern: &str, folder: &str) -> bool {
 }
 
 /// The patterns without braces that a pattern of paths stands for; of a group, those of what it may select.
-#[must_use]
 pub fn choices(pattern: &str) -> Vec<String> {
     if let Some(group) = Group::read(pattern) {
         return group.files.patterns().into_iter().flat_map(choices).collect();
@@ -423,7 +407,6 @@ pub fn choices(pattern: &str) -> Vec<String> {
 }
 
 /// How many [`choices`] a pattern has, without making them.
-#[must_use]
 pub fn count(pattern: &str) -> usize {
     let mut all = 1_usize;
     let mut rest = pattern;

@@ -1,10 +1,9 @@
 //! Texts of an agent as a person reads them: on one line, with nothing hidden.
 
-use alloc::string::String;
+use crate::prelude::*;
 
 /// The text with what moves, hides or ends a line written as an escape: control characters, and those of Unicode that turn
 /// the direction of writing or show nothing.
-#[must_use]
 pub fn one_line(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -18,7 +17,6 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Whether a character moves, hides or ends a line where it is printed.
-#[must_use]
 pub fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(

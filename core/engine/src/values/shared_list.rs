@@ -1,11 +1,12 @@
 //! Lists of shared values: a copy of a list copies no value, and a value is copied when it changes.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::ops::Index;
 use core::slice;
 
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// A list whose values are shared with its copies. It is stored as a list of the values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +15,6 @@ pub struct SharedList<T>(Vec<Arc<T>>);
 
 impl<T> SharedList<T> {
     /// The values, in order.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self.0.iter())
     }
@@ -25,13 +25,11 @@ impl<T> SharedList<T> {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

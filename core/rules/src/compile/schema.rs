@@ -77,7 +77,6 @@ impl Schema {
     }
 
     /// The schema in Cedar's language.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }

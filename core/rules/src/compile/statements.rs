@@ -14,7 +14,6 @@ const MAX_NAMES: usize = 32;
 const MAX_OPERATORS: usize = 256;
 
 /// The bytes of each rule, in order: from its first annotation to its semicolon.
-#[must_use]
 pub fn places(text: &str) -> Vec<Range<usize>> {
     let mut places = Vec::new();
     let mut start = None;

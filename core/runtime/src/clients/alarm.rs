@@ -31,7 +31,7 @@ pub struct Alarm {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub seen: bool,
     /// How many more there were in the session.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub more: u64,
 }
 
@@ -63,13 +63,11 @@ impl Alarm {
     }
 
     /// Whether evidence of its session is not to be trusted until a person has seen it.
-    #[must_use]
     pub fn stands(&self) -> bool {
         !self.seen && self.what != Past::RecordLost
     }
 
     /// What happened, as a fragment.
-    #[must_use]
     pub fn text(&self) -> String {
         let Self { session, id, tool, what, more, .. } = self;
         if *more > 0 {
@@ -173,11 +171,6 @@ pub(crate) fn note(judged: &mut Vec<JudgedCall>, call: &JudgedCall, most: usize)
             judged.drain(..surplus);
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

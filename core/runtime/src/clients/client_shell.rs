@@ -85,7 +85,6 @@ pub const ARGUMENT: &str = "client-shell";
 /// The file that clients start as their shell of this name: it starts that shell itself unless a session stands where lines
 /// are held, so that a line depends on the program nowhere else. Of a client that names its shell in none of the
 /// `variables` the program has to know first.
-#[must_use]
 pub fn script(name: &str, variables: &[&str]) -> String {
     let told: String = variables.iter().map(|variable| format!("${{{variable}-}}")).collect();
     script_with(name, &told, "")
@@ -93,7 +92,6 @@ pub fn script(name: &str, variables: &[&str]) -> String {
 
 /// The same for a client that its settings tell its shell: the file lies in the client's own folder, beside the shell that a
 /// person gave the client before.
-#[must_use]
 pub fn settings_script(name: &str, variables: &[&str]) -> String {
     let of_others: String = variables.iter().map(|variable| format!(" {variable}")).collect();
     let given = format!(
@@ -133,7 +131,6 @@ exit 127
 }
 
 /// Whether a client starts our file as its shell, by what it says in its variable.
-#[must_use]
 pub fn is_own(shell: &str, variables: &[&str]) -> bool {
     let shell = Path::new(shell);
     let name = shell.file_name().and_then(|name| NAMES.into_iter().find(|known| name == *known));
@@ -195,19 +192,16 @@ pub struct Meeting {
 
 impl Meeting {
     /// That of a client, by its process.
-    #[must_use]
     pub fn of(state: &Path, client: Process) -> Self {
         Self { folder: folder(state).join(client.name()) }
     }
 
     /// What the shell said of itself.
-    #[must_use]
     pub fn mark(&self) -> Option<Mark> {
         read(&self.folder.join(MARK))
     }
 
     /// Whether the shell said something of itself.
-    #[must_use]
     pub fn is_marked(&self) -> bool {
         self.folder.join(MARK).exists()
     }
@@ -259,7 +253,6 @@ impl Meeting {
     }
 
     /// Takes what was decided of the line for which this holds; of several the strictest, and of those the first.
-    #[must_use]
     pub fn take(&self, is_it: impl Fn(&str) -> bool) -> Option<Ticket> {
         let mut waiting = self.waiting();
         waiting.retain(|(_, ticket)| is_it(&ticket.line));
@@ -286,7 +279,6 @@ impl Meeting {
     }
 
     /// How the lines of the client run; of several sessions as one has it which holds them, and what any of them protects.
-    #[must_use]
     pub fn standing(&self) -> Option<Standing> {
         let all: Vec<Standing> = self.files(STANDING).iter().filter_map(|path| read(path)).collect();
         let of_all = |paths: fn(&Standing) -> &Vec<PathBuf>| {
@@ -312,21 +304,18 @@ impl Meeting {
     }
 
     /// Whether something is noted of a session of the client, also where nobody can read it.
-    #[must_use]
     pub fn stands(&self) -> bool {
         !self.files(STANDING).is_empty()
     }
 
     /// That of the client above this process, if its shell or its guard said something of it. A client may start its shell
     /// through another program.
-    #[must_use]
     pub fn above(state: &Path) -> Option<Self> {
         let near = own_ancestors().into_iter().take(MAX_ABOVE);
         near.map(|process| Self::of(state, process)).find(Self::is_marked)
     }
 
     /// How lines of some client run whose processes are not seen here, as from within the client's own sandbox.
-    #[must_use]
     pub fn standing_outside(state: &Path) -> Option<(Self, Standing)> {
         let own = own_process()?.2;
         let clients = fs::read_dir(folder(state)).into_iter().flatten().flatten();
@@ -367,7 +356,6 @@ impl Meeting {
     }
 
     /// Takes such a note, if there is one.
-    #[must_use]
     pub fn take_other(&self) -> bool {
         let before: u64 = read(&self.folder.join(OTHERS)).unwrap_or_default();
         before > 0 && self.write(OTHERS, &before.saturating_sub(1)).is_ok()
@@ -383,7 +371,6 @@ impl Meeting {
     }
 
     /// Takes what came of the line of a call.
-    #[must_use]
     pub fn take_report<R: DeserializeOwned>(&self, call: &str) -> Option<R> {
         let path = self.folder.join(ended(call));
         let report = read(&path);

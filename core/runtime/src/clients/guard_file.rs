@@ -43,7 +43,6 @@ pub struct GuardFile {
 
 impl GuardFile {
     /// This program; `None` where the system does not say which file it is.
-    #[must_use]
     pub fn own() -> Option<&'static Self> {
         static OWN: OnceLock<Option<GuardFile>> = OnceLock::new();
         OWN.get_or_init(|| Self::at(std::env::current_exe().ok()?)).as_ref()
@@ -68,7 +67,6 @@ impl GuardFile {
     }
 
     /// The file, in words.
-    #[must_use]
     pub fn in_words(&self) -> String {
         let digest = self.digest.as_deref().and_then(|digest| digest.get(..SHOWN));
         let digest = digest.map(|digest| format!(", sha256 {digest}")).unwrap_or_default();

@@ -36,13 +36,11 @@ pub struct Beat {
 
 impl Beat {
     /// What is kept for the platform with this id; `None` if nothing readable is.
-    #[must_use]
     pub fn read(project: &Project, platform: &str) -> Option<Self> {
         serde_json::from_slice(&read_own(&file(project, platform)).ok()?).ok()
     }
 
     /// Whether the bridge's process still runs.
-    #[must_use]
     pub fn alive(&self) -> bool {
         self.bridge.is_some_and(Process::alive)
     }

@@ -34,7 +34,6 @@ pub(crate) fn complete(
 
 /// Why the platform, which reads the project's settings in this folder, would not start the guard with the settings as they
 /// are; `None` where it would. For [`InstallScope::User`], whether it would without a person who trusts the project.
-#[must_use]
 pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, scope: InstallScope) -> Option<String> {
     let existing = existing(adapter.installer().places().settings_files(folder, &locations.home));
     adapter.installer().unguarded(&InstallRequest {
@@ -50,7 +49,6 @@ pub fn unguarded(adapter: &dyn Adapter, locations: &Locations, folder: &Path, sc
 
 /// The platforms of which some settings name the guard, and which would not start it with the settings as they are, each with
 /// the reason.
-#[must_use]
 pub fn switched_off(locations: &Locations, root: &Path, adapters: &[&'static dyn Adapter]) -> Vec<(String, String)> {
     let names_guard = |adapter: &dyn Adapter| {
         let files = adapter.installer().places().settings_files(root, &locations.home);

@@ -13,7 +13,6 @@ use crate::sessions::pins;
 
 impl Runtime {
     /// What is known of the MCP servers of a project. Where it has no state, or none that can be read, no relay has seen one.
-    #[must_use]
     pub fn servers(&self, project: &Project) -> KnownServers {
         let seen = pins(project).unwrap_or_default();
         let defined = defined(self.platforms.places(), &self.locations.home, &project.root);
@@ -32,7 +31,6 @@ impl Runtime {
     }
 
     /// Whether a client's settings start a server that offers the guard's own tools. Settings that cannot be read may.
-    #[must_use]
     pub fn serves_own_tools(&self, project: &Project) -> bool {
         let defined = defined(self.platforms.places(), &self.locations.home, &project.root);
         let ours = |definition: &Value| program(definition).is_some_and(|name| name == "phasegate");

@@ -89,20 +89,17 @@ impl std::fmt::Debug for Platforms {
 
 impl Platforms {
     /// These platforms. Nothing is asked of them yet.
-    #[must_use]
     pub fn new(adapters: impl IntoIterator<Item = &'static dyn Adapter>) -> Self {
         Self { adapters: adapters.into_iter().collect(), places: OnceLock::new() }
     }
 
     /// The platform with this id.
-    #[must_use]
     pub fn adapter(&self, id: &str) -> Option<&'static dyn Adapter> {
         self.adapters.iter().copied().find(|adapter| adapter.id() == id)
     }
 
     /// The places of all platforms. A platform is in use where its places exist; those of the others are protected too, by
     /// their paths, and cost one look at the nearest folder that is missing.
-    #[must_use]
     pub fn places(&self) -> &PlatformPlaces {
         self.places.get_or_init(|| {
             let mut all = PlatformPlaces::default();
@@ -136,14 +133,12 @@ impl Platforms {
     }
 
     /// The variables in which clients are told their shells.
-    #[must_use]
     pub fn shell_variables(&self) -> Vec<&'static str> {
         let shells = self.adapters.iter().filter_map(|adapter| adapter.shell());
         shells.map(|shell| shell.variable()).filter(|variable| !variable.is_empty()).collect()
     }
 
     /// The variables in which platforms tell programs which session started them.
-    #[must_use]
     pub fn session_variables(&self) -> Vec<String> {
         self.adapters.iter().flat_map(|adapter| adapter.installer().places().session_variables).collect()
     }

@@ -24,7 +24,6 @@ pub(crate) const ANY: &str = "*";
 
 /// The servers that the clients' settings define for a project, by the names that tools show, each with the digest of its
 /// definitions.
-#[must_use]
 pub fn definitions(platforms: &PlatformPlaces, home: &Path, root: &Path) -> BTreeMap<String, String> {
     let digest = |all: &[Value]| sha256_hex(Sorted(&Value::from(all)).to_string().as_bytes());
     defined(platforms, home, root).iter().map(|(name, all)| (name.clone(), digest(all))).collect()
@@ -68,7 +67,6 @@ fn collect(settings: &Value, root: &Path, found: &mut BTreeMap<String, Vec<Value
 }
 
 /// Whether the server is one of these.
-#[must_use]
 pub fn is_among(servers: &BTreeSet<String>, server: &str) -> bool {
     servers.contains(ANY) || servers.contains(&shown(server))
 }
@@ -79,7 +77,6 @@ pub(crate) fn shown(name: &str) -> String {
 }
 
 /// What is told of a server whose definition is not the known one.
-#[must_use]
 pub(crate) fn notice(name: &str, is_new: bool) -> String {
     match (name, is_new) {
         (ANY, _) => "a client's settings cannot be read, so results of MCP servers are no evidence".to_owned(),

@@ -7,7 +7,6 @@ use crate::policies::policy_store::Current;
 use crate::project::Remembered;
 
 /// The failure mode while this mode is in force.
-#[must_use]
 pub fn of_mode(mode: Mode) -> FailureMode {
     match mode {
         Mode::Warn => FailureMode::Warn,
@@ -16,7 +15,6 @@ pub fn of_mode(mode: Mode) -> FailureMode {
 }
 
 /// The failure mode while configs mean this; `None`: they do not say.
-#[must_use]
 pub fn of_configs(current: &Current) -> Option<FailureMode> {
     match current {
         Current::Unguarded => Some(FailureMode::Open),
@@ -43,7 +41,6 @@ pub struct Known {
 
 impl Known {
     /// The failure mode; `None`: nothing says it.
-    #[must_use]
     pub fn failure_mode(&self) -> Option<FailureMode> {
         let remembered = self.remembered.map(|memory| memory.mode);
         if self.strict || remembered == Some(Mode::Block) || self.configs == Some(FailureMode::Closed) {

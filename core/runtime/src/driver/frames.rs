@@ -16,8 +16,7 @@ use crate::clients::hook_installation;
 use crate::deadline::{Deadline, broken, limit_from_environment};
 use crate::driver::Driver;
 use crate::driver::open_frame::Opened;
-use crate::processes::sender;
-use crate::processes::sender::sender;
+use crate::processes::sender::{self, sender};
 use crate::project::Project;
 use crate::project::descendant_projects;
 use crate::project::other_projects;
@@ -114,7 +113,6 @@ pub fn answer(refusal: &Refusal, adapter: &dyn Adapter, opened: &Opened) -> Repl
 
 impl Runtime {
     /// What happens to a frame whose session cannot be asked.
-    #[must_use]
     pub fn failure_mode_of(&self, adapter: &dyn Adapter, opened: &Opened) -> FailureMode {
         let project = self.project_of(adapter, &opened.frame, opened.message());
         project.map_or(FailureMode::Closed, |project| self.failure_mode(&project))
@@ -178,7 +176,6 @@ impl Runtime {
 
     /// Decides a frame. There always is a reply: where the frame cannot be decided, it is a denial in block mode, a
     /// warning in warn mode, and silence in a project that was never guarded.
-    #[must_use]
     pub fn handle_frame(&self, adapter: &dyn Adapter, opened: &Opened, deadline: &Deadline) -> Reply {
         let Located { message, project } = match self.locate(adapter, opened) {
             Ok(located) => located,

@@ -16,7 +16,6 @@ pub struct Opened {
 
 impl Opened {
     /// A frame that nothing has opened yet.
-    #[must_use]
     pub fn new(frame: Frame) -> Self {
         Self { frame, message: OnceLock::new() }
     }
@@ -36,13 +35,11 @@ impl Opened {
     }
 
     /// The message, if the frame was opened and could be.
-    #[must_use]
     pub fn message(&self) -> Option<&Message> {
         self.message.get()?.as_ref().ok()
     }
 
     /// What a refusal answers.
-    #[must_use]
     pub fn received(&self) -> Received<'_> {
         self.message().map_or(Received::Unread(&self.frame), Received::Message)
     }

@@ -8,8 +8,7 @@ use phasegate_core::calls::tool::{AGENT, BASH, READ, SHELL, SKILL, WRITE};
 use phasegate_core::{Code, Event, EventKind};
 
 use super::Driver;
-use crate::clients::client_settings;
-use crate::clients::client_settings::REPOSITORY;
+use crate::clients::client_settings::{self, REPOSITORY};
 use crate::clients::client_texts::{Kind, Search};
 use crate::sessions::snapshot::SessionChange;
 

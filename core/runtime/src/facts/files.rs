@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::{DirEntry, WalkBuilder};
 use phasegate_core::FactValue;
-use phasegate_core::values::glob;
-use phasegate_core::values::glob::Glob;
+use phasegate_core::values::glob::{self, Glob};
 use phasegate_store::digest::sha256_hex;
 
 use super::budget::Budget;

@@ -33,7 +33,6 @@ pub trait Trial: Debug {
 
 impl<'a> World<'a> {
     /// A project and its sessions.
-    #[must_use]
     pub fn of(project: &'a Project, policy: &'a Policy) -> Self {
         Self { root: &project.root, project: Some(project), policy, trial: None }
     }
@@ -67,14 +66,12 @@ pub struct Registered {
 
 impl Registered {
     /// The entry of a source.
-    #[must_use]
     pub const fn of<S: FactSource>() -> Self {
         Self { name: S::NAME, gather: gather::<S>, check: check::<S> }
     }
 
     /// The answer to a question with these arguments. A question that the source does not understand is
     /// [`FactValue::Unknown`], which satisfies no condition.
-    #[must_use]
     pub fn gather(&self, world: World<'_>, arguments: &Value) -> FactValue {
         (self.gather)(world, arguments)
     }

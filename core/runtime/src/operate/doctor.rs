@@ -35,7 +35,6 @@ pub struct Section {
 }
 
 /// Looks at everything. `progress` is told how many bytes of how many of the journals were read.
-#[must_use]
 pub fn examine(
     runtime: &Runtime,
     project: &Project,

@@ -21,7 +21,6 @@ const MAX_UNHEARD: usize = 256;
 
 /// Holds the whole of each client's record against the journal of its session. What a person has accepted is left out, and
 /// so is a record that is gone: clients remove old ones. A journal that cannot be read is told by [`crate::operate::verify`].
-#[must_use]
 pub fn compare_records(runtime: &Runtime, project: &Project) -> Vec<Finding> {
     let finding = |(path, alarm): (PathBuf, Alarm)| Finding {
         code: Code::RanUnguarded,

@@ -39,7 +39,6 @@ pub enum Restored {
 
 impl Restored {
     /// The word for it: `same`, `put_back`, `removed`, `no_copy` or `elsewhere`.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -77,7 +76,6 @@ impl Runtime {
     }
 
     /// What is watched in a session; `None`: no call of it ran that may do more than read.
-    #[must_use]
     pub fn watch_report(&self, project: &Project, session: &str) -> Option<WatchReport> {
         let manifest = manifest_of(project, session)?;
         let (files, folders) = (manifest.files(), manifest.folders.len());
@@ -154,7 +152,6 @@ impl Runtime {
 }
 
 /// Where what a call made of a file is kept, once the file is put back.
-#[must_use]
 pub fn replaced_file(project: &Project, violation: &Violation) -> PathBuf {
     let name = violation.after.as_deref().unwrap_or_default();
     copies_file(project, &session_key(&violation.session)).with_extension(name)

@@ -46,7 +46,6 @@ pub struct Report {
 
 impl Report {
     /// How many bytes went, or would go.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.removed.iter().map(|removed| removed.bytes).sum()
     }

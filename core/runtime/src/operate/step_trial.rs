@@ -37,7 +37,6 @@ pub struct StepTrial<'a> {
 
 impl<'a> StepTrial<'a> {
     /// In the project with this root.
-    #[must_use]
     pub fn new(runtime: &'a Runtime, root: &'a Path) -> Self {
         Self { runtime, root }
     }

@@ -40,7 +40,6 @@ pub struct Report {
 
 impl Report {
     /// Whether everything fits together.
-    #[must_use]
     pub fn fits(&self) -> bool {
         self.findings.is_empty()
     }
@@ -94,7 +93,6 @@ pub struct Finding {
 }
 
 /// Reads everything that is kept about the project. `progress` is told how many bytes of how many were read.
-#[must_use]
 pub fn verify(locations: &Locations, project: &Project, progress: &mut dyn FnMut(u64, u64)) -> Report {
     let paths = project.session_journals();
     let size = |path: &PathBuf| path.metadata().map_or(0, |data| data.len());

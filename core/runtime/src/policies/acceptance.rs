@@ -28,7 +28,6 @@ use crate::sessions::snapshot::{ProjectChange, ProjectSnapshot};
 
 impl Runtime {
     /// How much these configs of a project ask for, and which programs a client starts or loads in this folder of it.
-    #[must_use]
     pub(crate) fn strength(&self, project: &Project, ready: &Ready, kept: &ProjectSnapshot, from: &Path) -> Strength {
         Strength::of(ready, Some(self.started(project, kept, from)))
     }

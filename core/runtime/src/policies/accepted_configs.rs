@@ -14,8 +14,7 @@ use phasegate_store::journal::read_last;
 use crate::policies::difference::{difference, only_asks_for_more, way};
 use crate::policies::policy_store::Current;
 use crate::project::discover::Found;
-use crate::project::texts;
-use crate::project::texts::{Accepted, Part, Texts, part_of};
+use crate::project::texts::{self, Accepted, Part, Texts, part_of};
 use crate::project::{Project, worktree_of};
 use crate::runtime::Runtime;
 use crate::sessions::snapshot::ProjectSnapshot;
@@ -40,7 +39,6 @@ pub struct Offer {
 
 impl Offer {
     /// What a person is told of it when a session starts.
-    #[must_use]
     pub fn notice(&self) -> String {
         format!(
             "phasegate: the configs of this project changed, and the accepted ones stay in force: {}. {}",

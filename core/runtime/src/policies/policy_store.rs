@@ -50,10 +50,10 @@ pub struct KeptSettings {
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub distrust_repository: bool,
     /// Whether the client's shell is to hold lines.
-    #[serde(skip_serializing_if = "Confine::is_auto")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub confine: Confine,
     /// What holds for MCP servers.
-    #[serde(skip_serializing_if = "Mcp::is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub mcp: Mcp,
 }
 
@@ -92,7 +92,6 @@ pub struct Ready {
 
 impl Ready {
     /// Whether the configs ask for nothing: no skill applies and no mode is set, as in a file that was emptied.
-    #[must_use]
     pub fn is_void(&self) -> bool {
         self.policy.skills.is_empty()
             && self.policy.budgets.is_empty()
@@ -102,20 +101,17 @@ impl Ready {
     }
 
     /// The strictest mode that any run can begin with unasked.
-    #[must_use]
     pub fn strictest(&self) -> Mode {
         strictest(&self.policy, self.settings.mode)
     }
 }
 
 /// The strictest mode of this policy's skills and of all runs.
-#[must_use]
 pub fn strictest(policy: &Policy, all: Option<Mode>) -> Mode {
     policy.modes().chain(all).max().unwrap_or(Mode::Warn)
 }
 
 /// The strictest mode of this policy's skills and of those that begin, whatever mode rules, budgets and access have.
-#[must_use]
 pub fn strictest_of_skills(policy: &Policy, all: Option<Mode>) -> Mode {
     policy.skills.iter().filter_map(|skill| skill.mode).chain(all).max().unwrap_or(Mode::Warn)
 }
@@ -149,7 +145,6 @@ struct CacheEntry {
 
 impl PolicyStore {
     /// The store in this state folder.
-    #[must_use]
     pub fn new(state: &Path) -> Self {
         Self { folder: state.join("compiled") }
     }
@@ -194,7 +189,6 @@ impl PolicyStore {
     }
 
     /// The strictest mode that these configs ask for; `None` if they have errors. Nothing is stored.
-    #[must_use]
     pub fn mode(found: &Found) -> Option<Mode> {
         let compiled = compile(&found.files);
         let modes = compiled.policy.modes().chain(compiled.settings.mode);
@@ -302,14 +296,12 @@ impl PolicyStore {
     }
 
     /// Whether the policy whose file has this digest is stored, and was not changed.
-    #[must_use]
     pub fn has_policy(&self, digest: &str) -> bool {
         let path = self.path("policies", digest);
         path.and_then(|path| read_own(&path).ok()).is_some_and(|bytes| sha256_hex(&bytes) == digest)
     }
 
     /// Whether the skill of this version is stored, and was not changed.
-    #[must_use]
     pub fn has_skill(&self, version: &str) -> bool {
         self.skill(version).is_some()
     }
@@ -325,7 +317,6 @@ impl PolicyStore {
     }
 
     /// The stored skill of this version; `None` if it is gone or its content has another version.
-    #[must_use]
     pub fn skill(&self, version: &str) -> Option<Skill> {
         let skill: Skill = self.read("skills", version)?;
         (skill.version == version && skill_version(&skill) == version).then_some(skill)
@@ -386,7 +377,6 @@ fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 }
 
 /// The first mistakes, as one text.
-#[must_use]
 pub fn summary(diagnostics: &[Diagnostic]) -> String {
     let errors: Vec<_> = diagnostics.iter().filter(|found| found.severity == Severity::Error).collect();
     let shown: Vec<_> = errors

@@ -52,13 +52,11 @@ pub struct Reload {
 
 impl Reload {
     /// Whether the session already uses the current configs.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.changes_configs() && self.distrusted.is_empty() && self.unproven.is_empty() && !self.texts
     }
 
     /// Whether the session goes by other configs than those of now.
-    #[must_use]
     pub fn changes_configs(&self) -> bool {
         self.from != self.to || self.mode.is_some() || self.audit_log.is_some()
     }

@@ -67,21 +67,15 @@ pub struct SkillStrength {
     /// The conditions on entering and on leaving phases.
     pub conditions: usize,
     /// How many lines have a person asked about calls that no phase lists.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub asks: usize,
     /// What becomes of a violation in block mode.
-    #[serde(default, skip_serializing_if = "OnViolation::is_deny")]
+    #[serde(default, skip_serializing_if = "phasegate_core::values::is_default")]
     pub on_violation: OnViolation,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 impl Strength {
     /// How much these configs ask for, where the clients start these servers.
-    #[must_use]
     pub fn of(ready: &Ready, servers: Option<BTreeMap<String, String>>) -> Self {
         let digest = |rule: &phasegate_shell::Rule| sha256_hex(&serde_json::to_vec(rule).unwrap_or_default());
         let safety = &ready.policy.safety;
@@ -98,7 +92,6 @@ impl Strength {
     }
 
     /// In what it asks for less than `before`, each as a fragment; empty if it does not.
-    #[must_use]
     pub fn less_than(&self, before: &Self) -> Vec<String> {
         let mut less = Vec::new();
         if self.mode < before.mode {
@@ -143,7 +136,6 @@ impl Strength {
     }
 
     /// What a person is told of servers, settings and modules that are not as they were `before`, without some, each as a fragment.
-    #[must_use]
     pub fn others(&self, before: &Self, without: &BTreeSet<String>) -> Vec<String> {
         let told = |(name, is_new)| match client_settings::file(name) {
             Some(file) => client_settings::notice(file, is_new),
@@ -224,7 +216,6 @@ pub(crate) fn is_module(name: &str) -> bool {
 }
 
 /// What a person is told of servers and modules that are others.
-#[must_use]
 pub fn notice(less: &[String]) -> String {
     format!("phasegate: {}. `phasegate reload` accepts it.", less.join("; "))
 }

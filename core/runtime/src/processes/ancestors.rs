@@ -40,38 +40,32 @@ impl Process {
     }
 
     /// The process with this id; `None` if there is none or the system does not show it.
-    #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::read(pid).map(|(process, _)| process)
     }
 
     /// A name that no other process has until the system restarts.
-    #[must_use]
     pub fn name(self) -> String {
         format!("{}-{}", self.0, self.1)
     }
 
     /// The process of this name.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let (pid, start) = name.split_once('-')?;
         Some(Self(pid.parse().ok()?, start.parse().ok()?, namespace()))
     }
 
     /// Whether it is seen to run.
-    #[must_use]
     pub fn alive(self) -> bool {
         Self::read(self.0).is_some_and(|(now, _)| now == self)
     }
 
     /// Whether it is known to have ended. One of another namespace is never seen here, whether it runs or not.
-    #[must_use]
     pub fn gone(self) -> bool {
         self.2 != 0 && self.2 == namespace() && !self.alive()
     }
 
     /// What it was started with under these names; nothing where that is not shown.
-    #[must_use]
     pub fn variables(self, names: &[String]) -> BTreeMap<&str, String> {
         let environment = fs::read(format!("/proc/{}/environ", self.0)).unwrap_or_default();
         let mut found = BTreeMap::new();
@@ -87,7 +81,6 @@ impl Process {
     }
 
     /// The processes above it, nearest first.
-    #[must_use]
     pub fn ancestors(self) -> Vec<Self> {
         Self::read(self.0).map(|(_, parent)| upwards(parent).collect()).unwrap_or_default()
     }
@@ -107,13 +100,11 @@ fn namespace() -> u64 {
 }
 
 /// This process; `None` where the system shows none.
-#[must_use]
 pub fn own_process() -> Option<Process> {
     Process::of(std::process::id())
 }
 
 /// The processes above this one, nearest first.
-#[must_use]
 pub fn own_ancestors() -> Vec<Process> {
     parent().map(|pid| upwards(pid).collect()).unwrap_or_default()
 }
@@ -121,7 +112,6 @@ pub fn own_ancestors() -> Vec<Process> {
 /// The client that started this hook for a session: the nearest ancestor that was not started with one of the `names`
 /// naming this very session, as every program that the client starts for it is. `None` if `environment`, this process's
 /// own, does not name the session either: then no client started it.
-#[must_use]
 pub fn client(environment: &BTreeMap<String, String>, names: &[String], session: &str) -> Option<Process> {
     let named = |value: Option<&String>| value.is_some_and(|value| value == session);
     if !names.iter().any(|name| named(environment.get(name))) {
@@ -132,7 +122,6 @@ pub fn client(environment: &BTreeMap<String, String>, names: &[String], session:
 }
 
 /// Whether one of these processes is near above this one, so that it need not be looked for.
-#[must_use]
 pub fn near(clients: &[Process]) -> bool {
     !clients.is_empty()
         && parent().is_some_and(|pid| upwards(pid).take(WRAPPERS).any(|process| clients.contains(&process)))

@@ -114,7 +114,6 @@ impl Runtime {
     }
 
     /// As [`Runtime::sign_of_an_agent`], for the repair of sessions with these names, whose own journals say nothing.
-    #[must_use]
     pub fn sign_against_a_repair(&self, project: &Project, repaired: &[&str]) -> Option<Sign> {
         if let Ok(Some(sign)) = self.sign_on_this_process(Some(&project.root)) {
             return Some(sign);

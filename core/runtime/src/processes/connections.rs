@@ -14,7 +14,6 @@ const SHARED: [&str; 4] = ["/", "/tmp", "/run", "/var/run"];
 
 /// The process that holds the end `theirs` of the TCP connection whose other end is `ours`; of several, the one that was
 /// started first. `None` where none is seen: it runs elsewhere, as another user, or the system does not show it.
-#[must_use]
 pub fn process_behind(theirs: SocketAddr, ours: SocketAddr) -> Option<Process> {
     let socket = inode(theirs, ours)?;
     let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -24,7 +23,6 @@ pub fn process_behind(theirs: SocketAddr, ours: SocketAddr) -> Option<Process> {
 
 /// The sockets with a name that the programs above this one have open, and those beside them, which other sessions of a
 /// client have: who reaches one may speak to the client as its person does.
-#[must_use]
 pub fn sockets_of_clients() -> Vec<PathBuf> {
     let text = fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let named: Vec<(&str, &Path)> = text.lines().filter_map(named_socket).collect();

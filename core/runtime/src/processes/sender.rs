@@ -17,7 +17,6 @@ const SENDERS: usize = 16;
 
 /// The process that made the socket which is the standard input of this one; `None` where it is something else, or the
 /// system does not say who made it.
-#[must_use]
 pub(crate) fn sender() -> Option<Process> {
     static SENDER: OnceLock<Option<Process>> = OnceLock::new();
     *SENDER.get_or_init(maker)

@@ -31,7 +31,6 @@ pub struct Found {
 impl Found {
     /// Whether anything found guards the project: a settings file, a skill config, a skill with phases, or something
     /// that could not be read and might be one of these.
-    #[must_use]
     pub fn guards(&self) -> bool {
         !self.problems.is_empty() || self.files.iter().any(guards)
     }
@@ -50,7 +49,6 @@ impl Found {
     }
 
     /// Whether something of the project's own guards it.
-    #[must_use]
     pub fn project_guards(&self) -> bool {
         self.levels.contains(&Level::Project)
             || self.files.iter().any(|file| file.level == Level::Project && guards(file))
@@ -67,7 +65,6 @@ fn guards(file: &SourceFile) -> bool {
 
 /// Reads every config that applies to the project with this root. `skill_folders` are the platforms' own, as
 /// adapters give them; those that begin with `~/` are the user's.
-#[must_use]
 pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> Found {
     let mut search = Search { root, found: Found::default(), level: Level::Project };
     search.config_folder(&root.join(CONFIG_FOLDER));
@@ -87,7 +84,6 @@ pub fn discover(locations: &Locations, root: &Path, skill_folders: &[&str]) -> F
 }
 
 /// Whether the `.phasegate` folder of this root has a config that guards, or something that cannot be read and might.
-#[must_use]
 pub fn guards_itself(root: &Path) -> bool {
     let folder = root.join(CONFIG_FOLDER);
     if folder.symlink_metadata().is_err_and(|error| absent(&error)) {
@@ -99,7 +95,6 @@ pub fn guards_itself(root: &Path) -> bool {
 }
 
 /// Reads one config file that a person names, as what its name says it is.
-#[must_use]
 pub fn named(path: &Path, root: &Path) -> Found {
     let mut search = Search { root, found: Found::default(), level: Level::Project };
     search.file(path, kind_of(path), true);

@@ -12,8 +12,7 @@ use crate::driver::failure_mode::{of_configs, of_mode};
 use crate::policies::policy_store::Current;
 use crate::project::{Project, Remembered, session_key};
 use crate::runtime::Runtime;
-use crate::sessions::integrity;
-use crate::sessions::integrity::compared;
+use crate::sessions::integrity::{self, compared};
 use crate::sessions::is_strict;
 use crate::sessions::snapshot::{ProjectSnapshot, SessionSnapshot};
 
@@ -35,7 +34,6 @@ impl FirstLook {
 impl FirstLook {
     /// What happens to a frame of this session if its journals cannot be opened. A project that only warns stays so, unless
     /// they may hold a run in block mode.
-    #[must_use]
     pub fn unopened(
         &self,
         project: &Project,

@@ -53,7 +53,6 @@ impl Seen {
     }
 
     /// The project with this root, if it was seen guarded.
-    #[must_use]
     pub fn guarded(&self, root: &Path) -> Option<Guarded> {
         self.mode(root).map(|mode| Guarded { root: root.to_path_buf(), mode })
     }

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::facts::{World, gather};
 
 /// A warning for each file of the project that a deprecated path of an artifact selects, and no other path of it.
-#[must_use]
 pub fn deprecated_files(root: &Path, policy: &Policy) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (skill, artifact) in

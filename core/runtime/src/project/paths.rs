@@ -38,13 +38,11 @@ pub(crate) enum Part {
 }
 
 /// The path that `written` means, seen from the folder `base`; `None` if that cannot be known.
-#[must_use]
 pub fn resolve(base: &Path, written: &Path) -> Option<PathBuf> {
     Links::default().resolve(base, written)
 }
 
 /// The path as policies and transcripts write it: relative to `root` inside of it, absolute elsewhere.
-#[must_use]
 pub fn display(root: &Path, path: &Path) -> Option<String> {
     let shown = match path.strip_prefix(root) {
         Ok(inside) if inside.as_os_str().is_empty() => Path::new("."),

@@ -17,7 +17,6 @@ const FILLED: [&str; 3] = [".git", "node_modules", "target"];
 
 impl Runtime {
     /// What is known of a project beside its configs.
-    #[must_use]
     pub fn known(&self, project: &Project) -> Known {
         Known {
             servers: self.servers(project),

@@ -13,7 +13,6 @@ const TESTS: &str = "tests";
 const MAX_FOLDER_ENTRIES: usize = 1000;
 
 /// A warning for each config-like file of the project that nothing reads.
-#[must_use]
 pub fn strays(root: &Path) -> Vec<Diagnostic> {
     let folder = root.join(CONFIG_FOLDER);
     let mut found = Vec::new();

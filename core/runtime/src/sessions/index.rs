@@ -140,13 +140,11 @@ impl Resting {
     }
 
     /// Whether a guard that serves the sessions still runs.
-    #[must_use]
     pub fn is_served(&self) -> bool {
         self.guards.iter().any(|guard| guard.alive())
     }
 
     /// The sessions with their times, the latest first.
-    #[must_use]
     pub fn latest_first(&self) -> Vec<(&str, i64)> {
         let mut sessions: Vec<_> = self.sessions.iter().map(|(name, time)| (name.as_str(), *time)).collect();
         sessions.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));

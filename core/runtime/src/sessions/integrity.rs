@@ -194,7 +194,6 @@ pub(crate) fn removed(project: &Project) -> Problem {
 }
 
 /// The problem, with the command that repairs this session where one does.
-#[must_use]
 pub fn repairable(problem: Problem, session: &str) -> Problem {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let named = !session.is_empty() && !session.starts_with('-') && session.chars().all(is_plain);

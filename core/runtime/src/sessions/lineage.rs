@@ -13,8 +13,7 @@ use crate::locations::Locations;
 use crate::processes::ancestors::{Process, client, near, note};
 use crate::project::Project;
 use crate::sessions::integrity::check_project_journal;
-use crate::sessions::live;
-use crate::sessions::live::{at_rest, awake, live};
+use crate::sessions::live::{self, at_rest, awake, live};
 use crate::sessions::snapshot::{ProjectChange, ProjectSnapshot};
 use crate::sessions::{OPEN_FOR, SessionInfo, Sessions};
 

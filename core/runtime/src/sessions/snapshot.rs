@@ -13,8 +13,7 @@ use serde::de::{Deserializer, MapAccess};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::clients::alarm;
-use crate::clients::alarm::{Alarm, JudgedCall, MAX_JUDGED, Past, is_zero};
+use crate::clients::alarm::{self, Alarm, JudgedCall, MAX_JUDGED, Past};
 use crate::clients::client_records::{ReadRecord, RecordRead};
 use crate::clients::client_shell::LineEnd;
 use crate::clients::guard_file::GuardFile;
@@ -64,7 +63,7 @@ pub struct SessionSnapshot {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub anchor_due: bool,
     /// How many of its records the project had noted, as far as the session saw; the project forgets the oldest notes.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub anchored: u64,
     /// How many records of the project's journal were on the disk for good.
     pub project: u64,
@@ -135,7 +134,7 @@ pub struct ProjectSnapshot {
     /// The number of the last record that was on the disk for good when its answer went out.
     pub synced: u64,
     /// How many records the journals had that were set aside before this one (rules 8.9).
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub base: u64,
     /// Whether the project is remembered as guarded, so that its memory must be there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -144,7 +143,7 @@ pub struct ProjectSnapshot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<SessionIndex>,
     /// How far the removal of old journals has come.
-    #[serde(skip_serializing_if = "Sweep::is_new")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub sweep: Sweep,
     /// Whether the first event in this project was not a session start: state may be lost, and a session without a
     /// start event is denied in block mode.
@@ -166,7 +165,7 @@ pub struct ProjectSnapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
     /// How often a person accepted such changes: what was watched before is then taken as it is.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub changes_kept: u64,
 }
 
@@ -223,12 +222,6 @@ pub struct Sweep {
     pub after: String,
 }
 
-impl Sweep {
-    fn is_new(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// How far the journal of a session had come: a journal that is shorter now was tampered with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -243,7 +236,6 @@ pub struct Checkpoint {
 
 impl ProjectSnapshot {
     /// Whether a session's start would look at this session, by the name of its file.
-    #[must_use]
     pub fn is_awake(&self, session: &str) -> bool {
         self.index.as_ref().is_none_or(|index| index.awake.contains(session))
     }
@@ -441,7 +433,6 @@ impl SessionSnapshot {
     }
 
     /// Whether the change has no effect. Of the engine's half that is never said.
-    #[must_use]
     pub fn has(&self, change: &SessionChange) -> bool {
         match change {
             SessionChange::Engine(_) => false,

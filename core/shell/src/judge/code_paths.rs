@@ -174,7 +174,6 @@ fn quoted_names(text: &str, is_python: bool) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a text of Python that stands between these is the key of a subscript: `d['x.key']`.
-#[must_use]
 pub fn is_subscript(before: &str, behind: &str) -> bool {
     let Some(value) = before.strip_suffix('[').filter(|_| behind.starts_with(']')) else { return false };
     let of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

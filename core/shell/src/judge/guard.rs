@@ -39,7 +39,6 @@ fn check_but(line: &str, is_hole: impl Fn(char) -> bool) -> Result<(), Problem> 
 }
 
 /// Whether a line with this character is not read.
-#[must_use]
 pub fn is_refused(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,

@@ -21,7 +21,7 @@ pub struct Rule {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub because: String,
     /// How options are distinguished from operands.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub style: Style,
     /// Options that change nothing about `does`.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -33,7 +33,7 @@ pub struct Rule {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub runs: String,
     /// Unlisted options and unknown words are harmless.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub any_option: bool,
     /// Options of which one must be given, or else it does what `otherwise` says.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -42,38 +42,38 @@ pub struct Rule {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub modes: String,
     /// What it does without any of `only_with`, or with a command that is not listed.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub otherwise: Option<Verdict>,
     /// How many operands it may have, and what more of them would do.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub operands: Option<u32>,
     /// What one operand too many makes it do; `write` if absent.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub beyond: Option<Verdict>,
     /// What its operands are.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub touches: Operands,
     /// What it changes is no file that it works on: the repository's own data, a service, the system.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub elsewhere: bool,
     /// It runs the command that its operands are.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub wraps: Option<Wraps>,
     /// Its first operand is a command with an entry of its own.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub dispatches: bool,
     /// Its commands, where other words may be a user's own names for any of them, as an alias of git, or do what others do.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub own: String,
     /// Its first word, an option, or its first two may be a command with an entry of its own (`python -m json.tool`).
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub pairs: bool,
     /// A reading of its arguments that options alone cannot express.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub check: Option<Check>,
     /// It obeys files of the repository, which may name programs to run, unless all of these are given; `-` where no
     /// option helps, and nothing for a command that obeys none although its program does.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub hardened_with: Option<String>,
     /// What its commands do (`git log`, `docker ps`), by name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -96,10 +96,10 @@ pub struct Rule {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub names_only: String,
     /// It asks a service on the network.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub network: bool,
     /// It shows what runs on the machine, or asks a service there: held, it would show nothing.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub outside: bool,
     /// Options that make the program and every one of its commands do worse.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -330,10 +330,6 @@ pub enum Check {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
 fn is_read(verdict: &Verdict) -> bool {
     *verdict == Verdict::Read
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl Rule {

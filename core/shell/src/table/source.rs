@@ -26,7 +26,6 @@ pub struct Family {
 
 impl Family {
     /// The programs of the family, by name.
-    #[must_use]
     pub fn into_programs(self) -> BTreeMap<String, Rule> {
         let mut programs = self.programs;
         let outside = self.outside;

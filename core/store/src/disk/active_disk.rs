@@ -7,14 +7,12 @@ use crate::disk::faulty::Watched;
 
 /// The disk of the machine.
 #[cfg(not(feature = "faulty-disk"))]
-#[must_use]
 pub fn disk() -> Real {
     Real
 }
 
 /// The disk of the machine, watched by the test that runs on this thread if it asked for that.
 #[cfg(feature = "faulty-disk")]
-#[must_use]
 pub fn disk() -> Watched {
     Watched
 }

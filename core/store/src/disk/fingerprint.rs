@@ -32,7 +32,6 @@ pub(crate) fn time(head: &Digest, now: SystemTime) -> SystemTime {
 
 /// When the content, name or permissions of a file last changed. Programs cannot set this time.
 #[cfg(unix)]
-#[must_use]
 pub fn changed(data: &Metadata) -> SystemTime {
     use std::os::unix::fs::MetadataExt as _;
     let parts = u64::try_from(data.ctime()).ok().zip(u32::try_from(data.ctime_nsec()).ok());
@@ -41,7 +40,6 @@ pub fn changed(data: &Metadata) -> SystemTime {
 
 /// When the content, name or permissions of a file last changed, as far as this system says.
 #[cfg(not(unix))]
-#[must_use]
 pub fn changed(data: &Metadata) -> SystemTime {
     data.modified().unwrap_or(SystemTime::UNIX_EPOCH)
 }

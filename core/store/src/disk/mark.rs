@@ -9,7 +9,6 @@ pub struct Mark([i128; 4]);
 impl Mark {
     /// The mark of a file with this metadata.
     #[cfg(unix)]
-    #[must_use]
     pub fn of(data: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
@@ -19,7 +18,6 @@ impl Mark {
 
     /// The mark of a file with this metadata.
     #[cfg(not(unix))]
-    #[must_use]
     pub fn of(data: &Metadata) -> Self {
         let modified = data.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         let nanoseconds = modified.and_then(|since| i128::try_from(since.as_nanos()).ok());
@@ -27,7 +25,6 @@ impl Mark {
     }
 
     /// The mark of a journal in memory, which only its length tells apart.
-    #[must_use]
     pub fn of_length(length: u64) -> Self {
         Self([0, i128::from(length), 0, 0])
     }

@@ -28,7 +28,6 @@ pub fn check_own(data: &Metadata) -> io::Result<()> {
 }
 
 /// Whether the user owns this file or folder, or could change it; also where that is not known.
-#[must_use]
 pub fn is_own(path: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -5,7 +5,7 @@ use phasegate_core::Effect;
 use phasegate_core::Record;
 use phasegate_core::events::event::By;
 use phasegate_core::evidence::fact::{Fact, FactKey, FactValue};
-use phasegate_core::policy::{Mode, Scope, Spent};
+use phasegate_core::policy::{Scope, Spent};
 use phasegate_core::state::Status;
 use phasegate_runtime::operate::audit::history::Past;
 use phasegate_runtime::timestamp::timestamp;
@@ -134,7 +134,7 @@ pub(crate) fn effect(effect: Effect) -> String {
 pub(crate) fn change(record: &Record) -> String {
     match record {
         Record::ActivateSkill { run, skill, phase, mode, by } => {
-            format!("{skill} begins in phase {phase} ({run}, {} mode, by {})", mode_word(*mode), by_word(*by))
+            format!("{skill} begins in phase {phase} ({run}, {} mode, by {})", mode.word(), by_word(*by))
         }
         Record::DeactivateSkill { run, skill, phase, status, by } => {
             let how = match status {
@@ -176,14 +176,6 @@ pub(crate) fn change(record: &Record) -> String {
         Record::SafetyApproved { program, approved: true } => format!("agents may classify `{program}`"),
         Record::SafetyApproved { program, .. } => format!("agents may classify `{program}` no more"),
         Record::ApprovalRevoked { name } => format!("`{name}` is approved no more"),
-    }
-}
-
-/// The word of a mode.
-pub(crate) fn mode_word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Warn => "warn",
-        Mode::Block => "block",
     }
 }
 

@@ -17,7 +17,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate audit export`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// Only this session; default: every session of the project
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -31,7 +31,7 @@ pub struct Args {
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// One JSON object a line
     Jsonl,
 }
@@ -42,8 +42,7 @@ pub enum Format {
 ///
 /// The session is not known, or a journal cannot be read.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let ids = match &args.session {
         Some(_) => vec![session::named(&project, args.session.as_ref())?],
         None => all(&project)?,

@@ -15,7 +15,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate audit show`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The session; default: the one of the project that was active last
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
@@ -30,8 +30,7 @@ pub struct Args {
 ///
 /// The session is not known, or its journal cannot be read to its end; what could be read is shown before.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let session = session::named(&project, args.session.as_ref())?;
     let mut shown: VecDeque<Past> = VecDeque::new();
     let mut all = 0_u64;

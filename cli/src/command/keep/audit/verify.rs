@@ -12,7 +12,7 @@ use crate::progress::Progress;
 
 /// The arguments of `phasegate audit verify`.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub(super) struct Args {}
 
 /// Verifies every journal of the project, holds the clients' own records against them, and reports each fault. Exits with 1 if there is a fault.
 ///
@@ -20,8 +20,7 @@ pub struct Args {}
 ///
 /// No folder for the state is known.
 pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let mut bar = Progress::new(context.out, "verify");
     let mut report = verify(&runtime.locations, &project, &mut |done, total| {
         bar.set(done, total);

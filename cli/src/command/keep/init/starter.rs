@@ -4,7 +4,7 @@ use crate::args::ModeArg;
 
 /// The text of a new config.
 pub(crate) fn text(skills: &[String], mode: ModeArg) -> String {
-    let mode = mode.word();
+    let mode = mode.mode().word();
     let uses = if skills.is_empty() {
         "# use:\n#   - lsp-refactor\n".to_string()
     } else {

@@ -16,8 +16,7 @@ pub(super) struct Args {}
 
 /// Prints what is wrong with rules.
 pub(super) fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let found = runtime.discover(&project);
     let compiled = compile_knowing(&found.files, &runtime.known(&project));
     let all = found.problems.into_iter().chain(compiled.diagnostics);

@@ -20,8 +20,7 @@ pub(super) struct Args {
 
 /// Lists the rules, or prints those of a name.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let all = rule_texts(&runtime.discover(&project).files);
     let chosen: Vec<&RuleText> =
         all.iter().filter(|rule| args.rule.as_ref().is_none_or(|name| rule.id == *name)).collect();

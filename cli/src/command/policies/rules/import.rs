@@ -67,8 +67,7 @@ struct Imported {
 ///
 /// A file cannot be read as its client reads it, the rules cannot be written, or an agent is to write or remove them.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let target = project.root.join(FILE);
     if args.undo || args.yes {
         for_a_person("rules import", &runtime, &project)?;

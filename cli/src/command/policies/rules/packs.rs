@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
 }
 
 /// The pack of this name.
-pub(super) fn find(name: &str) -> Result<&'static Pack, Failure> {
+pub(crate) fn find(name: &str) -> Result<&'static Pack, Failure> {
     packs().iter().find(|pack| pack.name == name).ok_or_else(|| {
         let all: Vec<String> = packs().iter().map(|pack| format!("`{}`", pack.name)).collect();
         Failure::new(format!("there is no pack of rules `{name}`"))

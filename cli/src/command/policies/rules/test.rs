@@ -23,8 +23,7 @@ pub(super) struct Args {
 /// Plays the transcripts as `phasegate check --tests` does, and names the rules of the project's own files that deny or
 /// ask in none of them. The rules of packs have tests of their own.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let found = runtime.discover(&project);
     let compiled = compile_knowing(&found.files, &runtime.known(&project));
     let mistakes = found.problems.into_iter().chain(compiled.diagnostics);

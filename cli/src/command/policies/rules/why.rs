@@ -26,8 +26,7 @@ pub(super) struct Args {
 
 /// Shows what the rules say of a call.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let found = runtime.discover(&project);
     let compiled = compile(&found.files);
     let errors = found.problems.iter().chain(&compiled.diagnostics).any(|found| found.severity == Severity::Error);

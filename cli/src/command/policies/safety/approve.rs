@@ -22,8 +22,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let command = if args.revoke { "revoke_program" } else { "approve_program" };
     let answer = give_project(context, command, json!({"program": args.program}))?;
-    if context.out.json {
-        context.out.value(&answer);
+    if context.out.value_if_asked(&answer) {
         return Ok(Exit::Done);
     }
     let program = answer.get("program").and_then(Value::as_str).unwrap_or_default();

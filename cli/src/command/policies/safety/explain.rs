@@ -25,8 +25,7 @@ pub(super) struct Args {
 
 /// Shows what each command of a line does, and which pattern says so.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let state = match chosen(&project, args.session.as_ref())? {
         Some(session) => session.state,
         None => runtime.project_state(&project)?,

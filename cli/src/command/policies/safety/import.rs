@@ -50,8 +50,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         context.out.note("no skill suggests patterns under `## Plan Mode Safety Patterns`");
         return Ok(Exit::Done);
     }
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let state = runtime.project_state(&project)?;
     let judge = Judge::of(&runtime, &project, &with(&state, &programs));
     let is_there = |one: &Suggestion| {

@@ -21,8 +21,7 @@ pub(super) struct Args {
 
 /// Lists what is registered for the project and in one session.
 pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let session = chosen(&project, args.session.as_ref())?;
     let mut answer = runtime.safety(&project, session.as_ref())?;
     let state = match session {

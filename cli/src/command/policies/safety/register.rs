@@ -62,8 +62,7 @@ pub(super) fn registered(
 
 /// Says which commands stay WRITE although a pattern registers them as READ: what is known of a program counts first.
 pub(super) fn warn_of_no_effect(context: &Context, answer: &Value, commands: &Value) -> Result<(), Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let judge = Judge::of(&runtime, &project, &runtime.project_state(&project)?);
     let program = answer.get("tool").and_then(Value::as_str).unwrap_or_default();
     let text = |pair: &Value, at: usize| pair.get(at).and_then(Value::as_str).unwrap_or_default().to_owned();

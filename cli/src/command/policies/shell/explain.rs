@@ -8,10 +8,11 @@ use serde_json::json;
 use super::trust::{TrustArgs, knowledge};
 use crate::context::Context;
 use crate::exit::Exit;
+use crate::output::Failure;
 
 /// The arguments of `phasegate shell explain`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// The command, as one argument
     #[arg(value_name = "LINE", allow_hyphen_values = true)]
     pub line: String,
@@ -21,7 +22,7 @@ pub struct Args {
 }
 
 /// Shows what a line would do.
-pub(super) fn run(args: &Args, context: &Context) -> Exit {
+pub(super) fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     let (table, trust) = knowledge(args.trust, context);
     let judgement = judge(&args.line, &table, trust);
     if context.out.json {
@@ -29,7 +30,7 @@ pub(super) fn run(args: &Args, context: &Context) -> Exit {
     } else {
         show(&args.line, &judgement, context);
     }
-    if judgement.verdict == Verdict::Read { Exit::Done } else { Exit::No }
+    Ok(if judgement.verdict == Verdict::Read { Exit::Done } else { Exit::No })
 }
 
 fn show(line: &str, judgement: &Judgement, context: &Context) {

@@ -15,7 +15,7 @@ use crate::output::Failure;
 
 /// The arguments of `phasegate shell judge`.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(super) struct Args {
     /// JSON Lines, each an object with `cmd`; an `id` is copied to the output; `-` is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,

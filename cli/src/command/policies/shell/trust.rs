@@ -7,7 +7,7 @@ use crate::context::Context;
 
 /// How far repositories are trusted.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub struct TrustArgs {
+pub(super) struct TrustArgs {
     /// Take no command for read-only that obeys files of the checkout, such as `git status` or `cargo metadata`
     #[arg(long)]
     pub distrust_repository: bool,

@@ -23,8 +23,7 @@ pub(super) struct Args {}
 ///
 /// The project cannot be found.
 pub(super) fn run(_args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let applied = match runtime.current(&project)? {
         Current::Ready(ready) => ready.policy.skills,
         Current::Unguarded | Current::Invalid { .. } => Vec::new(),

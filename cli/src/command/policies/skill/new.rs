@@ -120,8 +120,7 @@ fn of_registry(file: &Path, name: &str, description: &str) -> Result<registry::M
 }
 
 fn write(context: &Context, name: &str, text: &str) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     for_a_person("skill new", &runtime, &project)?;
     let folder = project.root.join(CONFIG_FOLDER).join("skills");
     let path = folder.join(format!("{name}.yaml"));

@@ -39,8 +39,7 @@ pub(crate) struct Seen {
 ///
 /// The session is not known, or the state cannot be read.
 pub(crate) fn found(context: &Context, session: Option<&String>) -> Result<Found, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Sessions { mut known, damaged, .. } = sessions(&project)?;
     match in_full(&project, session)? {
         Some(id) => {

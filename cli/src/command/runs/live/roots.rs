@@ -35,8 +35,7 @@ impl Roots {
     ///
     /// The session is not known, or the journals cannot be listed.
     pub(crate) fn found(context: &Context, session: Option<&String>) -> Result<Self, Failure> {
-        let runtime = context.runtime()?;
-        let project = context.find_project(&runtime)?;
+        let (runtime, project) = context.runtime_and_project()?;
         let mut known = sessions(&project)?.known;
         if let Some(id) = in_full(&project, session)? {
             known.retain(|session| session.id == id);

@@ -16,6 +16,7 @@ use phasegate_runtime::sessions::snapshot::Violation;
 use serde_json::{Value, json};
 
 use super::budgets::Budgets;
+use crate::command::runs::live::found::list;
 
 /// What there is to show.
 pub(super) struct Found {
@@ -71,11 +72,6 @@ impl Shared {
 /// Whether a run, or an approval of one, belongs to the project.
 pub(super) fn is_shared(one: &Value) -> bool {
     one.get("scope").and_then(Value::as_str) == Some("project")
-}
-
-/// The items of a list.
-pub(super) fn list<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// What guards the project.

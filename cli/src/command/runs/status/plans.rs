@@ -25,8 +25,7 @@ pub(super) fn run(path: Option<&String>, context: &Context) -> Result<Exit, Fail
 
 fn list(context: &Context) -> Result<Exit, Failure> {
     let plans = found::all(context, None)?;
-    if context.out.json {
-        context.out.value(&plans.iter().map(as_json).collect());
+    if context.out.value_if_asked(&plans.iter().map(as_json).collect()) {
         return Ok(Exit::Done);
     }
     if plans.is_empty() {
@@ -53,8 +52,7 @@ fn show(path: &str, context: &Context) -> Result<Exit, Failure> {
         };
         return Err(Failure::new(what).with_help("`phasegate status plans` lists all plans; name one"));
     };
-    if context.out.json {
-        context.out.value(&as_json(plan));
+    if context.out.value_if_asked(&as_json(plan)) {
         return Ok(Exit::Done);
     }
     let session = plan.session.as_ref().map(|id| format!(": session {id}")).unwrap_or_default();

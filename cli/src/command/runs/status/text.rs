@@ -8,9 +8,10 @@ use phasegate_runtime::sessions::snapshot::{NotKept, Violation};
 use phasegate_runtime::timestamp::timestamp;
 use serde_json::Value;
 
-use super::found::{Found, Shared, Shown, given, is_shared, list, words};
+use super::found::{Found, Shared, Shown, given, is_shared, words};
 use super::{budgets, plan};
 use crate::command::keep::reload::trusted;
+use crate::command::runs::live::found::{list, text};
 use crate::output::{Output, duration, to_a_person};
 
 /// The most ended sessions that are listed.
@@ -320,10 +321,6 @@ fn of(approval: &Value) -> String {
         "" => String::new(),
         of => format!(" ({of})"),
     }
-}
-
-fn text<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn ago(moment: SystemTime) -> String {

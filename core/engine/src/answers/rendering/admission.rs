@@ -1,12 +1,10 @@
 //! What is said of a call that a rule, a budget or the access does not admit.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-
 use crate::answers::code::Code;
 use crate::answers::decision::Gate;
 use crate::answers::denial::WhyReadonly;
 use crate::answers::reason::DenialReason;
+use crate::prelude::*;
 
 /// The gate and the code of a reason.
 pub(super) fn named(why: &DenialReason) -> (Gate, Code) {

@@ -1,11 +1,9 @@
 //! Commands that mean nothing: what is wrong with them, and what to do about it.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-
 use crate::answers::code::Code;
 use crate::answers::denial::InvalidCommand;
 use crate::answers::phrase;
+use crate::prelude::*;
 use crate::values::one_line::one_line;
 
 /// What is wrong with the arguments of a command.

@@ -1,14 +1,11 @@
 //! What a call is that a phase denies, as the first sentence of a denial.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use super::words::{because, misplaced_words, near};
 use crate::answers::denial::{DecidingRun, DenialKind, Guidance};
 use crate::answers::doubt::NamedLine;
 use crate::answers::phrase::cut;
 use crate::policy::Phase;
+use crate::prelude::*;
 
 /// The most characters of what a phase has to do that are told with what was not kept.
 const MAX_TASK: usize = 200;

@@ -1,15 +1,12 @@
 //! The recovery after a violation: what is missing, what is allowed, what a person types. Each is a sentence.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use super::steps;
 use crate::answers::decision::Decision;
 use crate::answers::denial::{Guidance, Standing, WayBack};
 use crate::answers::phrase;
 use crate::calls::outcome::CallOutcome;
 use crate::commands::slash_command;
+use crate::prelude::*;
 use crate::state::Why;
 
 /// What a person can do at a gate that does not open.

@@ -1,10 +1,7 @@
 //! The texts about what is registered of commands.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use crate::answers::denial::{Blame, NotRegistered};
+use crate::prelude::*;
 use crate::shell::classifier::NotRead;
 use crate::shell::safety::REGISTER;
 use crate::shell::shell_word::shell_word;

@@ -1,11 +1,8 @@
 //! What a denial says of the steps of an approved plan: which are open, and what each of the others waits for.
 
-use alloc::format;
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use crate::answers::phrase;
 use crate::policy::steps::StepsLeft;
+use crate::prelude::*;
 use crate::values::one_line::one_line;
 
 /// The longest text of a step's call.

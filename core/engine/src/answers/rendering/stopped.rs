@@ -1,10 +1,8 @@
 //! The texts of a run that stands still, and of one that another session works on.
 
-use alloc::format;
-use alloc::string::String;
-
 use crate::answers::denial::{Stopped, StoppedPart};
 use crate::policy::Spent;
+use crate::prelude::*;
 
 /// Why it stands still.
 pub(crate) fn reason(why: &Stopped) -> String {

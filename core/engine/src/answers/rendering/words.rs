@@ -1,10 +1,8 @@
 //! How a call and a line of the policy go together, in words.
 
-use alloc::format;
-use alloc::string::String;
-
 use crate::answers::denial::Misplaced;
 use crate::answers::doubt::NamedLine;
+use crate::prelude::*;
 
 /// A file that is none of the artifact's.
 pub(super) fn misplaced_words(Misplaced { path, artifact, files }: &Misplaced) -> String {

@@ -1,13 +1,11 @@
 //! The plan whose elements a run's phase runs: each with its wave, how far it is, and who does it.
 
-use alloc::string::ToString as _;
-use alloc::vec::Vec;
-
 use serde_json::{Map, Value, json};
 
 use crate::answers::phrase;
 use crate::policy::Phase;
 use crate::policy::plan::{Element, PlanProgress};
+use crate::prelude::*;
 use crate::runs::tree;
 use crate::state::{Run, State, Status};
 

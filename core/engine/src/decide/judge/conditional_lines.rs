@@ -1,7 +1,5 @@
 //! Lines that have a condition of their own (rules 3.2).
 
-use alloc::vec::Vec;
-
 use super::allow_list::{Listed, Unmet, UnmetLine};
 use super::{SkillCall, SkillPart};
 use crate::decide::graph::{Here, Transition};
@@ -9,6 +7,7 @@ use crate::evidence::condition::{Condition, Truth};
 use crate::evidence::eval::World;
 use crate::policy::matcher::{Matcher, Use};
 use crate::policy::{LineRequires, Phase, Skill};
+use crate::prelude::*;
 use crate::state::Run;
 
 impl<'a> SkillCall<'a> {

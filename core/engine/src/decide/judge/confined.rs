@@ -1,8 +1,5 @@
 //! Commands that a phase which only reads lets run so that nothing of them stays (rules 3.2).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use phasegate_rules::Truth;
 
 use super::{SkillCall, SkillPart};
@@ -13,6 +10,7 @@ use crate::calls::tool::only_reads;
 use crate::decide::Line;
 use crate::policy::matcher::Matcher;
 use crate::policy::{Confine, Mode, Phase, Policy, Skill, Unlisted};
+use crate::prelude::*;
 use crate::shell::command_view::does;
 use crate::state::{Run, State};
 
@@ -41,7 +39,6 @@ fn holds(skill: &Skill, run: &Run, phase: &Phase) -> bool {
 }
 
 /// How lines are held now, where the state has a live run in a phase that holds them.
-#[must_use]
 pub fn holding(policy: &Policy, state: &State) -> Option<Confined> {
     state.live_runs().find_map(|run| {
         let skill = policy.skill_version(&run.skill, &run.version)?;
@@ -51,7 +48,6 @@ pub fn holding(policy: &Policy, state: &State) -> Option<Confined> {
 }
 
 /// Whether a live run in block mode is in a phase whose lines have to be held.
-#[must_use]
 pub fn requires_hold(policy: &Policy, state: &State) -> bool {
     state.live_runs().filter(|run| run.mode == Mode::Block).any(|run| {
         let skill = policy.skill_version(&run.skill, &run.version);

@@ -1,9 +1,5 @@
 //! The lines of a policy that a denial names, and the phases that they belong to.
 
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::vec::Vec;
-
 use super::allow_list::UnmetLine;
 use super::{SkillCall, SkillPart};
 use crate::answers::doubt::NamedLine;
@@ -11,6 +7,7 @@ use crate::decide::Line;
 use crate::decide::graph::Transition;
 use crate::policy::matcher::{Matcher, ToolPattern, Use};
 use crate::policy::{DenialText, Phase};
+use crate::prelude::*;
 
 impl<'a> SkillCall<'a> {
     /// The first phase that lists the call or a part of it, whether a way leads there or not.

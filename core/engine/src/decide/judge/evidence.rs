@@ -1,13 +1,11 @@
 //! Calls that are evidence of what a line means (rules 3.3).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use super::{SkillCall, SkillPart};
 use crate::calls::analysis::{Access, PathUse, UNKNOWN, Word};
 use crate::calls::exit_status::Status;
 use crate::evidence::condition::{ReportWanted, TestsResult, TestsWanted, Wanted};
 use crate::policy::matcher::{Matcher, Subject, Use};
+use crate::prelude::*;
 use crate::values::glob::path_fits;
 
 /// The option that has a program print its help, and do nothing.

@@ -1,8 +1,5 @@
 //! Calls that steps of an approved plan permit (rules 3.8).
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde_json::Value;
 
 use super::{SkillCall, SkillPart};
@@ -11,6 +8,7 @@ use crate::calls::tool::only_reads;
 use crate::policy::Phase;
 use crate::policy::matcher::{ArgIs, ArgTest, Matcher, Use};
 use crate::policy::steps::{Step, Steps};
+use crate::prelude::*;
 use crate::shell::same_line::{command_in_words, in_words};
 use crate::state::Run;
 

@@ -1,7 +1,6 @@
 //! Calls that a line may mean, and those that only some phases may make: writes of artifacts (rules 3.2, 3.3).
 
 use alloc::borrow::Cow;
-use alloc::vec::Vec;
 
 use super::SkillPart;
 use crate::calls::analysis::{Access, CallAnalysis, PathUse, Verdict, Word};
@@ -9,6 +8,7 @@ use crate::calls::parts;
 use crate::calls::tool::{Call, SHELL};
 use crate::policy::Phase;
 use crate::policy::matcher::{Matcher, PathTest, Subject, Use};
+use crate::prelude::*;
 use crate::state::redacted_tests::Fit;
 
 impl SkillPart<'_> {

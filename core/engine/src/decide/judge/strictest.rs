@@ -1,9 +1,8 @@
 //! The answer to the parts of a call.
 
-use alloc::vec::Vec;
-
 use super::Ruling;
 use crate::decide::Line;
+use crate::prelude::*;
 
 impl Ruling {
     /// The answer to several parts: the first violation, one that denies before one that asks; else the move that takes them

@@ -1,8 +1,6 @@
 //! Whether an artifact is what a condition wants it to be (rules 3.3).
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::String;
 
 use serde_json::{Map, Value};
 
@@ -12,6 +10,7 @@ use crate::evidence::artifact::{ArtifactTest, Marks, Question, faults, first_fau
 use crate::evidence::condition::Condition;
 use crate::evidence::fact::FactValue;
 use crate::evidence::fact_test::Truth;
+use crate::prelude::*;
 use crate::state::Run;
 
 impl World<'_> {

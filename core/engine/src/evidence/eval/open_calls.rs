@@ -1,14 +1,12 @@
 //! Calls that go on and may change files (rules 3.3).
 
-use alloc::format;
-use alloc::string::String;
 use alloc::sync::Arc;
 
 use super::World;
 use crate::evidence::content::Content;
+use crate::prelude::*;
 use crate::state::{OpenCall, State};
-use crate::values::glob;
-use crate::values::glob::Glob;
+use crate::values::glob::{self, Glob};
 
 impl World<'_> {
     /// Takes note of what open calls may still change, at this time.

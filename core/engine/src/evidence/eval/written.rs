@@ -1,8 +1,5 @@
 //! Whether files are as calls wrote them (rules 3.3): another program may have changed them since.
 
-use alloc::format;
-use alloc::string::String;
-
 use serde_json::Value;
 
 use super::{World, newest_of, since};
@@ -11,6 +8,7 @@ use crate::calls::tool::Call;
 use crate::evidence::condition::CallTest;
 use crate::evidence::content::Content;
 use crate::evidence::fact_test::Truth;
+use crate::prelude::*;
 use crate::state::Run;
 
 /// What the files are to be that a call writes, and those that calls of this visit wrote before it: the digest of each by its

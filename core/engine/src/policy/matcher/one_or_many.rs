@@ -1,9 +1,8 @@
 //! A list that is stored as its only item where it has just one.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+
+use crate::prelude::*;
 
 #[derive(Deserialize)]
 #[serde(untagged)]

@@ -1,15 +1,13 @@
 //! Paths as rules see them.
 
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Value};
 use serde_json::Value as Json;
 
 use super::secret;
 use crate::calls::analysis::{Access, PathInPart, PathUse, UNKNOWN, UNNAMED};
+use crate::prelude::*;
 
 /// The most arguments that are taken for paths.
 const MAX_ARGUMENTS: usize = 64;

@@ -1,9 +1,8 @@
 //! Which files hold secrets, as their names say it.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Value};
+
+use crate::prelude::*;
 
 /// Names of files.
 const FILES: [&str; 12] = [
@@ -76,7 +75,6 @@ const OUTSIDE: [&str; 3] = [".npmrc", ".yarnrc.yml", "nuget.config"];
 const KNOWN: usize = 2;
 
 /// Whether a path is one of a file with secrets.
-#[must_use]
 pub fn is_secret_path(path: &str) -> bool {
     is(path, path.rsplit('/').next().unwrap_or_default())
 }

@@ -13,15 +13,13 @@
 //! `runs` says that a program stands among the words, which is looked up in its turn; `runs_first`, that it is the first of them.
 //! Of a program that is not known, a row counts that has two parts or more, or that says what it works on.
 
-use alloc::borrow::ToOwned as _;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use super::options::{Options, takes_value};
 use crate::calls::analysis::{SimpleCommand, Verdict, Word};
+use crate::prelude::*;
 use crate::shell::words::is_plain_but;
 use crate::values::glob::text_fits;
 

@@ -1,12 +1,11 @@
 //! The names in the words of a command, as rules compare them: `db`, `prod` and `eu` of `db-prod1.eu`.
 
 use alloc::collections::BTreeSet;
-use alloc::string::String;
-use alloc::vec::Vec;
 
 use phasegate_rules::Value;
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 
 /// The commands that decide where, and with which variables, those after them in a line run.
 const BEFORE: [&str; 15] = [

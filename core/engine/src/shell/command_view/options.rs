@@ -1,11 +1,9 @@
 //! The options of a simple command as rules see them: what its words surely are, and what they may stand for.
 
-use alloc::string::{String, ToString as _};
-use alloc::vec::Vec;
-
 use phasegate_rules::{Piece, Shape, Value};
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 
 /// Programs that take an option by its whole name alone. Most others also take the beginning of a long option's name, if no
 /// other option begins so.
@@ -97,7 +95,7 @@ impl Options {
         let begins = !program(command).is_some_and(|name| WHOLE_NAMES.contains(&name));
         let words: Vec<&Word> = before_operands(command).collect();
         for (at, word) in words.iter().enumerate() {
-            let Some(text) = known(word) else {
+            let Some(text) = word.known() else {
                 // A word that begins as no option is none.
                 let number = u32::try_from(at.saturating_add(1)).ok();
                 let operand = |(of, start): &(u32, String)| Some(*of) == number && !start.starts_with('-');
@@ -109,9 +107,9 @@ impl Options {
             }
             let taken = at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|before| takes_next(before));
             let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
-            let next = words.get(at.saturating_add(1)).and_then(|next| known(next));
+            let next = words.get(at.saturating_add(1)).and_then(|next| next.known());
             let off = value.map_or(next == Some("false"), is_off);
-            let undone = || words.iter().any(|other| known(other).is_some_and(|other| undoes(other, name)));
+            let undone = || words.iter().any(|other| other.known().is_some_and(|other| undoes(other, name)));
             let sure = !taken && !off && !undone();
             if value.is_some() {
                 all.given.push(text.to_string());
@@ -140,21 +138,17 @@ impl Options {
 
 /// The words after the program and before `--`.
 fn before_operands(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
-    command.words.iter().skip(1).take_while(|word| known(word) != Some("--"))
+    command.words.iter().skip(1).take_while(|word| word.known() != Some("--"))
 }
 
 fn program(command: &SimpleCommand) -> Option<&str> {
-    let name = known(command.words.first()?)?;
+    let name = command.words.first()?.known()?;
     Some(name.rsplit_once('/').map_or(name, |(_, name)| name))
-}
-
-fn known(word: &Word) -> Option<&str> {
-    if let Word::Known(text) = word { Some(text) } else { None }
 }
 
 /// Whether the word after this one may be its value, even if that looks like an option.
 fn takes_next(word: &Word) -> bool {
-    known(word).is_some_and(takes_value)
+    word.known().is_some_and(takes_value)
 }
 
 /// Whether a text is an option that may take the next word for its value.

@@ -13,14 +13,12 @@ fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// Whether no agent may register a command of this program as READ. A version at the end of the name (`python3.12`) is
 /// passed over.
-#[must_use]
 pub fn is_never_read(program: &str) -> bool {
     let plain = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || ".-".contains(letter));
     words(NEVER_READ).any(|one| one == program || one == plain)
 }
 
 /// Whether a program runs the one that its next word names.
-#[must_use]
 pub fn is_runner(program: &str) -> bool {
     words(RUNNERS).any(|one| one == program)
 }

@@ -9,14 +9,10 @@
 //!
 //! Everything else stands for itself; capital letters count. `npx` and other runners are followed by the program's name.
 
-use alloc::borrow::ToOwned as _;
-use alloc::string::{String, ToString as _};
-use alloc::vec;
-use alloc::vec::Vec;
-
 use super::lists::{is_never_read, is_runner};
 use super::verb;
 use crate::calls::analysis::Word;
+use crate::prelude::*;
 use crate::state::redacted_tests::Fit;
 
 /// The most bytes of a pattern.
@@ -69,7 +65,6 @@ pub enum PatternFault {
 
 impl PatternFault {
     /// What is wrong, as a lower-case phrase.
-    #[must_use]
     pub fn words(self) -> String {
         match self {
             Self::Empty => "empty pattern".to_owned(),
@@ -97,7 +92,6 @@ pub struct CommandWords<'w> {
 
 impl<'w> CommandWords<'w> {
     /// Looks at the words of a simple command.
-    #[must_use]
     pub fn of(words: &'w [Word]) -> Self {
         let before = core::iter::once(None).chain(words.iter().map(Some));
         let changes = |(word, before): (&Word, Option<&Word>)| match (before, word) {
@@ -137,14 +131,12 @@ impl SafetyPattern {
     }
 
     /// The name of the program that it is about: the first word, or the one after a runner.
-    #[must_use]
     pub fn program(&self) -> Option<&str> {
         let first = literal(self.words.first()?)?;
         if is_runner(first) { literal(self.words.get(1)?) } else { Some(first) }
     }
 
     /// The first of its own words after the program that changes things.
-    #[must_use]
     pub fn changing(&self) -> Option<&str> {
         self.own().filter_map(literal).find(|word| verb::changes(word))
     }
@@ -162,13 +154,11 @@ impl SafetyPattern {
     }
 
     /// Whether any words may stand in the place of a program that the program runs.
-    #[must_use]
     pub(crate) fn is_open(&self) -> bool {
         self.open().is_some()
     }
 
     /// A word with a star in that place that stands for programs or scripts, as in `catchsegv *.sh`.
-    #[must_use]
     pub(crate) fn any_program(&self) -> Option<String> {
         let Wanted::Word(pieces) = self.open()? else { return None };
         let with = |star: &str| -> String {
@@ -179,7 +169,6 @@ impl SafetyPattern {
 
     /// Whether a command has the words of the pattern. `careful`: a star stands for no word that changes things, and for
     /// none that is known only when the command runs.
-    #[must_use]
     pub fn fits(&self, command: &CommandWords<'_>, careful: bool) -> Fit {
         let mut reached = vec![Fit::No; self.words.len().saturating_add(1)];
         if let Some(start) = reached.first_mut() {
@@ -247,8 +236,8 @@ pub(crate) fn start(words: &[Word]) -> String {
 
 /// Whether the first word after the program that is no option names a program or a script, which the program may run.
 pub(crate) fn runs_another(words: &[Word]) -> bool {
-    let known = arguments(words).iter().filter_map(|word| if let Word::Known(text) = word { Some(text) } else { None });
-    known.into_iter().find(|text| !text.starts_with('-')).is_some_and(|text| names_program(text))
+    let known = arguments(words).iter().filter_map(Word::known);
+    known.into_iter().find(|text| !text.starts_with('-')).is_some_and(names_program)
 }
 
 /// Whether a word says itself that it names a program or a script: a known one, a script by its ending, or a path whose

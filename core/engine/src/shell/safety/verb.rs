@@ -1,9 +1,8 @@
 //! Words that change things.
 
-use alloc::string::String;
-
 use super::lists::is_changing;
 use crate::calls::analysis::Word;
+use crate::prelude::*;
 
 /// What divides a word into parts.
 const SIGNS: [char; 8] = ['-', '_', ':', '/', '.', '+', ',', '='];
@@ -21,7 +20,6 @@ const FORMATS: [&str; 19] = [
 
 /// Whether a word may be a verb that changes things: it is one of the list, or has one as a part (`batch-delete`,
 /// `apps:destroy`, `deleteMessage`, `--delete`). A word with a blank in it is a text.
-#[must_use]
 pub fn changes(word: &str) -> bool {
     if word.contains(char::is_whitespace) {
         return false;
@@ -77,8 +75,5 @@ fn part_changes(part: &str) -> bool {
 
 /// The first of these words that changes things.
 pub(crate) fn changing(words: &[Word]) -> Option<&str> {
-    words.iter().find_map(|word| match word {
-        Word::Known(text) => Some(text.as_str()).filter(|text| changes(text)),
-        Word::Unknown | Word::Value => None,
-    })
+    words.iter().filter_map(Word::known).find(|text| changes(text))
 }

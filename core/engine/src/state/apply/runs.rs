@@ -1,7 +1,6 @@
 //! The runs of a state: how they are kept, begin and end.
 
-use alloc::string::String;
-
+use crate::prelude::*;
 use crate::state::{Children, KEPT, Run, Runs, Status};
 
 /// A run began: the one that it is a part of has live parts.

@@ -1,9 +1,8 @@
 //! Groups of files: a name for what several patterns select, less what others do.
 
-use alloc::string::String;
-use alloc::vec::Vec;
-
 use serde::{Deserialize, Serialize};
+
+use crate::prelude::*;
 
 /// What the stored form of a group begins with. No pattern of a config does: it has no quotes in its braces.
 const BEGIN: &str = "{\"group\":";
@@ -42,13 +41,11 @@ pub enum Files {
 
 impl Group {
     /// The group of a stored text; `None`: it is a pattern.
-    #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         text.starts_with(BEGIN).then(|| serde_json::from_str(text).ok())?
     }
 
     /// The text that it is stored as.
-    #[must_use]
     pub fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -42,18 +42,14 @@ fn makes(command: &SimpleCommand) -> Option<String> {
     let name = program_of(command);
     let (_, options) = MAKERS.iter().find(|(maker, _)| *maker == name)?;
     let [.., option, branch] = command.words.as_slice() else { return None };
-    let (option, branch) = (known(option)?, known(branch)?);
+    let (option, branch) = (option.known()?, branch.known()?);
     options.contains(&option).then(|| branch.to_owned())
-}
-
-fn known(word: &Word) -> Option<&str> {
-    if let Word::Known(text) = word { Some(text) } else { None }
 }
 
 fn is_other(command: &SimpleCommand, base: &Path, made: &[String]) -> bool {
     let options = usize::try_from(command.global_options).unwrap_or(usize::MAX).min(command.words.len());
     let (before, after) = command.words.split_at(options.saturating_add(1).min(command.words.len()));
-    let of_git = before.iter().skip(1).filter_map(known);
+    let of_git = before.iter().skip(1).filter_map(Word::known);
     let elsewhere = of_git.map(|word| word.split_once('=').map_or(word, |(name, _)| name));
     if command.runs_in == RunsIn::Elsewhere
         || command.assignments.iter().any(|(name, _)| VARIABLES.contains(&name.as_str()))
@@ -61,7 +57,7 @@ fn is_other(command: &SimpleCommand, base: &Path, made: &[String]) -> bool {
     {
         return true;
     }
-    let Some(words) = after.iter().skip(1).map(known).collect::<Option<Vec<_>>>() else { return true };
+    let Some(words) = after.iter().skip(1).map(Word::known).collect::<Option<Vec<_>>>() else { return true };
     if words.iter().any(|word| MANY.contains(word)) {
         return true;
     }

@@ -190,10 +190,10 @@ impl Place<'_> {
         if let Some(guarded) = words().filter(is_path).find_map(|word| self.may_touch(word, Access::Write)) {
             return Some(guarded);
         }
-        let assigned = opaque.iter().flat_map(|part| &part.command.assignments).filter_map(|(_, word)| match word {
-            Word::Known(text) => Some(text.clone()),
-            Word::Unknown | Word::Value => None,
-        });
+        let assigned = opaque
+            .iter()
+            .flat_map(|part| &part.command.assignments)
+            .filter_map(|(_, word)| word.known().map(str::to_owned));
         let text = words().map(shown).chain(assigned).collect::<Vec<_>>().join("\n");
         // What such a program gets as its input is not among its words.
         let fed = !opaque.is_empty() && line.contains("<<");

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use phasegate_core::calls::analysis::{Access, PathInPart, Verdict, Word};
+use phasegate_core::calls::analysis::{Access, PathInPart, Verdict};
 use phasegate_core::is_secret_path;
 use phasegate_rules::Piece as Known;
 use phasegate_shell::{Judgement, Part, Pattern, Piece, Touch, is_subscript};
@@ -235,10 +235,7 @@ fn is_environment(file: &Pattern) -> bool {
 
 /// The files that a shell reads when it starts, as variables name them.
 fn at_start(part: &Part, words: &[String]) -> Vec<Pattern> {
-    let assigned = part.command.assignments.iter().filter_map(|(name, value)| match value {
-        Word::Known(value) => Some((name.as_str(), value.as_str())),
-        Word::Unknown | Word::Value => None,
-    });
+    let assigned = part.command.assignments.iter().filter_map(|(name, value)| Some((name.as_str(), value.known()?)));
     let given = words.iter().filter_map(|word| word.split_once('='));
     let of_start = assigned.chain(given).filter(|(name, _)| STARTED_BY.contains(name));
     of_start.map(|(_, file)| Pattern(vec![Piece::Text(file.to_owned())])).collect()
@@ -392,10 +389,7 @@ fn has_blank(word: &Pattern) -> bool {
 /// The words that stand in the line as the input of a command.
 fn fed(part: &Part) -> impl Iterator<Item = Pattern> {
     let given = part.command.redirections.iter().filter(|(operator, _)| operator.ends_with("<<<"));
-    given.filter_map(|(_, word)| match word {
-        Word::Known(text) => Some(Pattern(vec![Piece::Text(text.clone())])),
-        Word::Unknown | Word::Value => None,
-    })
+    given.filter_map(|(_, word)| Some(Pattern(vec![Piece::Text(word.known()?.to_owned())])))
 }
 
 /// A path as rules see it; where its last part begins with known text and goes on with what may have slashes in it, also as one

@@ -121,7 +121,7 @@ pub(crate) fn note(event: &mut Event, policy: &Policy, place: &dyn Fn() -> Strin
 fn of_command(command: &SimpleCommand, number: u32, given: Vec<String>, place: &dyn Fn() -> String) -> Vec<Reading> {
     let name = program_of(command);
     let Some((_, letters, leaves)) = READERS.iter().find(|(reader, ..)| *reader == name) else { return Vec::new() };
-    let words: Vec<&str> = command.words.iter().skip(1).filter_map(known).collect();
+    let words: Vec<&str> = command.words.iter().skip(1).filter_map(Word::known).collect();
     let short =
         |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(|c| letters.contains(c));
     let long = |word: &&str| ["--recursive", "--dereference-recursive", "--archive"].contains(word);
@@ -146,7 +146,7 @@ fn of_command(command: &SimpleCommand, number: u32, given: Vec<String>, place: &
         return Vec::new();
     }
     // A word that is made when the line runs may be the folder.
-    let told = command.words.iter().all(|word| known(word).is_some());
+    let told = command.words.iter().all(|word| word.known().is_some());
     let here = told && given.is_empty() && SEARCHERS.contains(&name.as_str());
     let folders = if here { vec![place()] } else { given };
     let leaves = match leaves {
@@ -179,13 +179,6 @@ impl Reading {
 /// Whether a folder is the project's, or of a transcript that says nothing of one.
 pub(crate) fn is_root(folder: &str) -> bool {
     matches!(folder, "" | ".")
-}
-
-fn known(word: &Word) -> Option<&str> {
-    match word {
-        Word::Known(text) => Some(text),
-        Word::Unknown | Word::Value => None,
-    }
 }
 
 /// The files of a folder on this machine, each by its path below it; of too many, the shallow ones.

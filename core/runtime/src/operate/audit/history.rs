@@ -84,13 +84,11 @@ impl<'a> History<'a> {
     }
 
     /// The state before the record that was given last.
-    #[must_use]
     pub fn before(&self) -> &State {
         &self.before
     }
 
     /// What the session's journal keeps after the record that was given last.
-    #[must_use]
     pub fn after(&self) -> &SessionSnapshot {
         &self.after
     }

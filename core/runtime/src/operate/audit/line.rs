@@ -29,7 +29,6 @@ pub struct Place<'a> {
 /// `timestamp`, `tool`, `session_id`, `files`, `edit_summary` and `success` are the original's. `phase_event` holds
 /// what the original has only as text: `event`, `run`, `skill`, `phase`, and by event `from`, `triggered_by`, `tool`,
 /// `code`, `rule`, `blocked`, `mode`, `by`, `status`.
-#[must_use]
 pub fn of(place: &Place<'_>, record: &Record) -> Option<Value> {
     let (event, skill, phase, detail) = match record {
         Record::ActivateSkill { skill, phase, .. } => ("activate_skill", skill, phase, String::new()),

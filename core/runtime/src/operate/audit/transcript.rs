@@ -27,7 +27,6 @@ impl Transcript {
     ///
     /// None for a frame that had no event, and for the invocation of a skill by which no run began, moved or ended: it may be one
     /// that only the client knows.
-    #[must_use]
     pub fn lines(&mut self, session: &str, past: &Past) -> Vec<Value> {
         let name = past.event.get("event").and_then(Value::as_str).unwrap_or_default();
         if name.is_empty() || (name == "skill" && past.records.is_empty()) {

@@ -145,7 +145,6 @@ fn end(recorded: Recorded) -> Option<EventKind> {
 }
 
 /// The files of sessions that the clients of this machine keep.
-#[must_use]
 pub fn client_files(adapters: &[&'static dyn Adapter], home: &Path) -> Vec<PathBuf> {
     let folders = adapters.iter().filter_map(|adapter| adapter.session_lines()).flat_map(|lines| lines.folders());
     let mut found = Vec::new();
@@ -155,7 +154,6 @@ pub fn client_files(adapters: &[&'static dyn Adapter], home: &Path) -> Vec<PathB
 }
 
 /// Whether the session of a file works in this folder, as far as its first lines say.
-#[must_use]
 pub fn works_in(file: &Path, folder: &Path) -> bool {
     let Ok(file) = File::open(file) else { return false };
     let lines = BufReader::new(file).lines().take(HEAD).map_while(Result::ok);

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 const TIME: &str = "\"timestamp\":\"";
 
 /// The files by session: each session's own first, then those of its subagents.
-#[must_use]
 pub fn by_session(files: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
     let folders: BTreeMap<PathBuf, PathBuf> =
         files.iter().map(|file| (file.with_extension(""), file.clone())).collect();

@@ -85,7 +85,6 @@ impl Counts {
     }
 
     /// Those that did not pass in silence.
-    #[must_use]
     pub fn stopped(&self) -> u64 {
         self.warned + self.asked + self.denied
     }
@@ -122,7 +121,6 @@ impl Finding {
     }
 
     /// Whether the denial may be wrong: the call succeeded, and the session went on well or the same call passes elsewhere.
-    #[must_use]
     pub fn may_be_wrong(&self) -> bool {
         self.answer.effect > Effect::Warn
             && self.ended.as_deref() == Some("ok")
@@ -130,7 +128,6 @@ impl Finding {
     }
 
     /// Whether the policies answer differently.
-    #[must_use]
     pub fn differs(&self) -> bool {
         self.before.is_some_and(|before| before != self.answer.effect)
     }

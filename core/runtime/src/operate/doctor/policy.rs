@@ -52,7 +52,7 @@ pub(super) fn examine(runtime: &Runtime, project: &Project) -> Vec<Finding> {
         let what = format!("`{}` is damaged: the project counts as guarded in block mode", project.memory().display());
         found.push(Finding::new(Level::Problem, what).with("nothing to do: the next call of a session writes it anew"));
     } else if let Some(memory) = remembered {
-        let what = format!("remembered outside of the project: guarded, {} mode", word(memory.mode));
+        let what = format!("remembered outside of the project: guarded, {} mode", memory.mode.word());
         found.push(Finding::new(Level::Ok, what));
     }
     found
@@ -105,11 +105,4 @@ fn rules(ready: &Ready) -> Option<String> {
     let of = if packs.is_empty() { String::new() } else { format!(" (packs {})", packs.join(", ")) };
     let number = if ids.len() == 1 { "rule" } else { "rules" };
     (!ids.is_empty()).then(|| format!("{} {number}{of}", ids.len()))
-}
-
-fn word(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Warn => "warn",
-        Mode::Block => "block",
-    }
 }

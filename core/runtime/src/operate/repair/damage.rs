@@ -66,7 +66,6 @@ pub struct Damages {
 
 impl Damages {
     /// Whether the readable parts show a live run.
-    #[must_use]
     pub fn shows_runs(&self) -> bool {
         let of_project = self.project.iter().flat_map(|damage| &damage.state.project.runs);
         let live = { of_project }.any(|run| run.status == Status::Active);
@@ -74,7 +73,6 @@ impl Damages {
     }
 
     /// Whether nothing is damaged.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.project.is_none() && self.sessions.is_empty()
     }

@@ -12,12 +12,10 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::analysis::new_content::{self, CONTENT};
-use crate::analysis::reads_of_folders;
-use crate::analysis::reads_of_folders::Listing;
-use crate::facts;
+use crate::analysis::reads_of_folders::{self, Listing};
 use crate::facts::elements::Arguments;
 use crate::facts::steps;
-use crate::facts::{format, named_files, pointer};
+use crate::facts::{self, format, named_files, pointer};
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
 #[derive(Debug, Default)]

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use phasegate_core::policy::steps;
-use phasegate_core::policy::steps::{Step, StepState, is_meant};
+use phasegate_core::policy::steps::{self, Step, StepState, is_meant};
 use phasegate_core::state::{Run, Status};
 use phasegate_core::{FactKey, FactValue, Facts};
 use phasegate_runtime::facts::{self, World};
@@ -99,8 +98,7 @@ fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
 ///
 /// The project, its journals or its plans cannot be read.
 pub(crate) fn all(context: &Context, named: Option<&str>) -> Result<Vec<Plan>, Failure> {
-    let runtime = context.runtime()?;
-    let project = context.find_project(&runtime)?;
+    let (runtime, project) = context.runtime_and_project()?;
     let Current::Ready(ready) = runtime.current(&project)? else { return Ok(Vec::new()) };
     let known = sessions(&project)?.known;
     let phases = ready.policy.skills.iter().flat_map(|skill| skill.phases.iter().map(move |phase| (skill, phase)));
