@@ -1,0 +1,83 @@
+//! The drive of Claude Code.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::{Deed, Drive, Stage};
+
+/// The drive.
+pub(super) struct ClaudeCode;
+
+impl Drive for ClaudeCode {
+    fn id(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn program(&self) -> &'static str {
+        "claude"
+    }
+
+    fn home(&self) -> &'static [&'static str] {
+        &[
+            ".claude/settings.json",
+            ".claude/skills",
+            ".claude/plugins",
+            ".claude/agents",
+            ".claude/commands",
+            ".claude/hooks",
+        ]
+    }
+
+    fn moves(&self) -> &'static [(&'static str, &'static str)] {
+        &[("CLAUDE_CONFIG_DIR", ".claude")]
+    }
+
+    fn cleared(&self) -> &'static [&'static str] {
+        &[
+            "ANTHROPIC_AUTH_TOKEN",
+            "ANTHROPIC_MODEL",
+            "CLAUDECODE",
+            "CLAUDE_CODE_ENTRYPOINT",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "CLAUDE_CODE_SESSION_ID",
+            "CLAUDE_CODE_USE_BEDROCK",
+            "CLAUDE_CODE_USE_FOUNDRY",
+            "CLAUDE_CODE_USE_VERTEX",
+            "CLAUDE_PROJECT_DIR",
+        ]
+    }
+
+    /// Variables in a person's settings go before the environment, and settings on the command line before them.
+    fn start(&self, stage: &Stage<'_>, command: &mut Command) {
+        let model = format!("http://127.0.0.1:{}", stage.port);
+        let settings = json!({"env": {
+            "ANTHROPIC_BASE_URL": model, "ANTHROPIC_API_KEY": "none", "CLAUDE_CODE_USE_BEDROCK": "",
+            "CLAUDE_CODE_USE_VERTEX": "", "CLAUDE_CODE_USE_FOUNDRY": "",
+        }});
+        command.args(["--model", "claude-sonnet-4-5", "--permission-mode", "bypassPermissions", "--strict-mcp-config"]);
+        command.args(["--output-format", "stream-json", "--verbose", "--settings", &settings.to_string()]);
+        command.args(["-p", stage.prompt]);
+        command.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
+        for name in
+            ["IS_SANDBOX", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER"]
+        {
+            command.env(name, "1");
+        }
+    }
+
+    fn call(&self, deed: &Deed, project: &Path) -> (String, Value) {
+        match deed {
+            Deed::Write(path, text) => {
+                ("Write".into(), json!({"file_path": project.join(path), "content": text}))
+            }
+            Deed::Shell(line) => ("Bash".into(), json!({"command": line, "description": "a line"})),
+            Deed::Read(path) => ("Read".into(), json!({"file_path": project.join(path)})),
+        }
+    }
+
+    fn switch(&self) -> Option<(&'static str, &'static str)> {
+        Some((".claude/settings.local.json", "disableAllHooks"))
+    }
+}

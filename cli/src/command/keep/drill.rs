@@ -1,0 +1,237 @@
+//! `phasegate drill`: whether the guard bites in the user's own client, on this machine. The client runs in a copy of the
+//! project with a copy of the user's settings, and asks a scripted model on loopback.
+
+mod plan;
+mod world;
+mod fault;
+mod session;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use phasegate_adapter::Adapter;
+use phasegate_adapters::drive::{DRIVES, Deed, Drive};
+use phasegate_core::Policy;
+use phasegate_core::policy::Mode;
+use phasegate_runtime::{Project, Runtime};
+
+use self::fault::Fault;
+use self::plan::{Trial, of_skill, touch, write};
+use self::session::{Script, play};
+use self::table::{Drilled, Row};
+use self::world::{Origin, World};
+use super::adapters::signs;
+use crate::command::policies::replay::configured;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Failure;
+
+/// How many clients run at the same time.
+const AT_ONCE: usize = 3;
+/// What is tried where no skill is in force.
+const PROTECTION: &str = "the guard's own files";
+
+/// The arguments of `phasegate drill`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The client, by its id; default: each that the project is guarded for and that can be drilled
+    pub platform: Option<String>,
+    /// The client's program; default: the one that `PATH` has
+    #[arg(long, value_name = "PATH")]
+    pub program: Option<PathBuf>,
+    /// Further arguments of the client, as you start it
+    #[arg(last = true, value_name = "ARGUMENT")]
+    pub arguments: Vec<String>,
+    /// Print every call
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+/// Drills. Exits 1 where a call ran that had to be denied, or one that had to run did not.
+///
+/// # Errors
+///
+/// No client can be drilled here, or no copy can be made.
+pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
+    let runtime = context.runtime()?;
+    let project = context.find_project(&runtime)?;
+    let configured = configured(&runtime, &project, None, &[])?;
+    if !configured.guarded {
+        return Err(Failure::new("nothing guards this project").with_help("run `phasegate init` first"));
+    }
+    let mode = runtime.mode_without_answer(&project);
+    let mut all = Vec::new();
+    for drive in drives(args, &runtime, &project)? {
+        let Some(adapter) = phasegate_adapters::find(drive.id()) else { continue };
+        let program = program(args, drive)?;
+        let origin = Origin { root: &project.root, locations: &runtime.locations, adapter, drive };
+        let drill = Drill { origin, program: &program, more: &args.arguments, policy: &configured.policy, mode };
+        all.push(drill.run().map_err(|error| Failure::new(format!("{}: {error}", adapter.name())))?);
+    }
+    table::print(context.out, &all, args.verbose);
+    Ok(if all.iter().any(Drilled::is_open) { Exit::No } else { Exit::Done })
+}
+
+/// The clients that are meant.
+fn drives(args: &Args, runtime: &Runtime, project: &Project) -> Result<Vec<&'static dyn Drive>, Failure> {
+    let known = || DRIVES.iter().map(|drive| drive.id()).collect::<Vec<_>>().join(", ");
+    let used = |drive: &&&'static dyn Drive| {
+        let adapter = phasegate_adapters::find(drive.id());
+        let is_here = |adapter: &dyn Adapter| {
+            signs(adapter, &project.root, &runtime.locations.home).iter().any(|sign| !sign.starts_with('~'))
+        };
+        args.platform.as_ref().map_or_else(|| adapter.is_some_and(is_here), |id| drive.id() == id)
+    };
+    let found: Vec<_> = DRIVES.iter().filter(used).copied().collect();
+    if found.is_empty() {
+        let what = args.platform.as_ref().map_or("no client is used here", |_| "this client cannot be drilled");
+        return Err(Failure::new(what).with_help(format!("name one of these: {}", known())));
+    }
+    Ok(found)
+}
+
+/// The client's program.
+fn program(args: &Args, drive: &dyn Drive) -> Result<PathBuf, Failure> {
+    let named = args.program.clone().unwrap_or_else(|| PathBuf::from(drive.program()));
+    if named.components().count() > 1 {
+        return std::path::absolute(&named).map_err(|error| Failure::new(error.to_string()));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(&named)).find(|path| path.is_file());
+    found.ok_or_else(|| {
+        Failure::new(format!("`{}` is not on the `PATH`", named.display())).with_help("name it with `--program`")
+    })
+}
+
+/// The drill of one client.
+struct Drill<'a> {
+    origin: Origin<'a>,
+    program: &'a Path,
+    more: &'a [String],
+    policy: &'a Policy,
+    mode: Mode,
+}
+
+/// What is played in one session.
+enum Job {
+    /// Calls, with this skill in force.
+    Rules(Vec<Trial>, Option<String>),
+    /// Calls during a fault.
+    Fault(Fault),
+}
+
+impl Drill<'_> {
+    fn run(&self) -> std::io::Result<Drilled> {
+        let began = Instant::now();
+        let first = World::new(&self.origin, false)?;
+        let version = self.version(&first);
+        let (mut rows, mut jobs) = (Vec::new(), vec![Job::Rules(protection(self.mode), None)]);
+        for skill in &self.policy.skills {
+            match of_skill(self.policy, &skill.name, &first.path("project")) {
+                Ok(trials) if trials.iter().any(|trial| !trial.runs) => {
+                    jobs.push(Job::Rules(trials, Some(skill.name.clone())));
+                }
+                Ok(_) if skill.mode != Some(Mode::Block) => {
+                    rows.push(Row::told(&skill.name, "it is in warn mode: its rules tell, and deny nothing"));
+                }
+                Ok(_) => rows.push(Row::told(&skill.name, "no plain call is denied, so nothing was tried")),
+                Err(why) => rows.push(Row::told(&skill.name, &format!("not tried: {why}"))),
+            }
+        }
+        drop(first);
+        let mut tried = self.played(jobs);
+        let bites = tried.iter().all(|row| !row.is_open());
+        if self.mode == Mode::Warn {
+            tried.push(Row::told("faults", "in warn mode calls run where the guard fails"));
+        } else if bites {
+            tried.extend(self.played(Fault::all(&self.origin).into_iter().map(Job::Fault).collect()));
+        } else {
+            tried.push(Row::told("faults", "not tried, as the guard does not bite"));
+        }
+        tried.extend(rows);
+        let name = self.origin.adapter.name().to_owned();
+        Ok(Drilled { id: self.origin.drive.id(), name, version, seconds: began.elapsed().as_secs(), rows: tried })
+    }
+
+    /// Plays each, some at the same time; the rows in the order of the jobs.
+    fn played(&self, jobs: Vec<Job>) -> Vec<Row> {
+        let count = jobs.len();
+        let waiting = Mutex::new(jobs.into_iter().enumerate().collect::<std::collections::VecDeque<_>>());
+        let done = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for _ in 0..AT_ONCE.min(count) {
+                scope.spawn(|| {
+                    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                    while let Some((at, job)) = next() {
+                        let rows = self.play(&job).unwrap_or_else(|error| vec![Row::broken(&job.about(), &error)]);
+                        done.lock().unwrap_or_else(PoisonError::into_inner).push((at, rows));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(at, _)| *at);
+        done.into_iter().flat_map(|(_, rows)| rows).collect()
+    }
+
+    fn play(&self, job: &Job) -> std::io::Result<Vec<Row>> {
+        let (trials, fault) = match job {
+            Job::Rules(trials, _) => (trials.clone(), None),
+            Job::Fault(fault) => (during(*fault), Some((1, *fault))),
+        };
+        let world = World::new(&self.origin, fault.is_some())?;
+        if let Job::Rules(_, Some(skill)) = job {
+            self.start(&world, skill)?;
+        }
+        let seen = play(&world, &self.origin, self.program, self.more, &Script { trials: &trials, fault })?;
+        let alone = fault.is_some();
+        let all: Vec<_> = trials.into_iter().zip(seen).collect();
+        Ok(if alone { vec![Row::of_fault(job.about(), all)] } else { Row::of_rules(all) })
+    }
+
+    /// Puts a skill in force in the copy.
+    fn start(&self, world: &World, skill: &str) -> std::io::Result<()> {
+        let mut start = world.command(&std::env::current_exe()?, &self.origin);
+        let output = start.args(["start", skill]).output()?;
+        let why = || std::io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        if output.status.success() { Ok(()) } else { Err(why()) }
+    }
+
+    fn version(&self, world: &World) -> String {
+        let mut command = world.command(self.program, &self.origin);
+        let output = command.arg("--version").stderr(Stdio::null()).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+        word.unwrap_or("of an unknown version").to_owned()
+    }
+}
+
+impl Job {
+    fn about(&self) -> String {
+        match self {
+            Self::Rules(_, skill) => skill.clone().unwrap_or_else(|| PROTECTION.to_owned()),
+            Self::Fault(fault) => fault.words().to_owned(),
+        }
+    }
+}
+
+/// What is denied in every project in block mode, and what is not.
+fn protection(mode: Mode) -> Vec<Trial> {
+    let is_warn = mode == Mode::Warn;
+    let trial = |pair: (Deed, String), runs| Trial::plain(PROTECTION, pair.0, &pair.1, runs);
+    vec![
+        trial(write(".phasegate/skills/phasegate-drill.yaml"), is_warn),
+        trial(touch(".phasegate/phasegate-drill"), is_warn),
+        trial(touch("phasegate-drill-passes"), true),
+    ]
+}
+
+/// A call that runs, then the fault, then calls that are denied with the guard and without it. A guard that hangs is waited
+/// for once.
+fn during(fault: Fault) -> Vec<Trial> {
+    let [first, second, third] = <[Trial; 3]>::try_from(protection(Mode::Block)).unwrap_or_else(|_| unreachable!());
+    if fault == Fault::Hung { vec![third, second] } else { vec![third, first, second] }
+}
