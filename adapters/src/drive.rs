@@ -3,6 +3,12 @@
 
 #[cfg(feature = "claude-code")]
 mod claude_code;
+#[cfg(feature = "claude-code")]
+mod codex;
+#[cfg(feature = "opencode")]
+mod opencode;
+#[cfg(feature = "pi")]
+mod pi;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,4 +79,10 @@ pub enum Deed {
 pub static DRIVES: &[&dyn Drive] = &[
     #[cfg(feature = "claude-code")]
     &claude_code::ClaudeCode,
+    #[cfg(feature = "claude-code")]
+    &codex::Codex,
+    #[cfg(feature = "opencode")]
+    &opencode::OpenCode,
+    #[cfg(feature = "pi")]
+    &pi::Pi,
 ];

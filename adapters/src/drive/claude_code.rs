@@ -1,6 +1,6 @@
 //! The drive of Claude Code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -47,6 +47,13 @@ impl Drive for ClaudeCode {
             "CLAUDE_CODE_USE_VERTEX",
             "CLAUDE_PROJECT_DIR",
         ]
+    }
+
+    /// The copy is trusted, as the project is once a person works in it: then the client loads what the project brings.
+    fn files(&self, stage: &Stage<'_>) -> Vec<(PathBuf, String)> {
+        let project = stage.project.display().to_string();
+        let text = json!({"hasCompletedOnboarding": true, "projects": {project: {"hasTrustDialogAccepted": true}}});
+        [".claude.json", ".claude/.claude.json"].map(|file| (stage.home.join(file), text.to_string())).into()
     }
 
     /// Variables in a person's settings go before the environment, and settings on the command line before them.

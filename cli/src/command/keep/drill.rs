@@ -7,6 +7,7 @@ mod fault;
 mod session;
 mod table;
 
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +17,7 @@ use phasegate_adapter::Adapter;
 use phasegate_adapters::drive::{DRIVES, Deed, Drive};
 use phasegate_core::Policy;
 use phasegate_core::policy::Mode;
-use phasegate_runtime::{Project, Runtime};
+use phasegate_runtime::{Locations, Project, Runtime};
 
 use self::fault::Fault;
 use self::plan::{Trial, of_skill, touch, write};
@@ -56,7 +57,11 @@ pub struct Args {
 ///
 /// No client can be drilled here, or no copy can be made.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
-    let runtime = context.runtime()?;
+    let locations = Locations::from_environment()?;
+    // What the configs mean is worked out anew, and nothing of it is kept.
+    let state = tempfile::tempdir().map_err(|error| Failure::new(format!("no temporary folder: {error}")))?;
+    let aside = Locations { state: state.path().to_path_buf(), ..locations.clone() };
+    let runtime = Runtime::new(aside, phasegate_adapters::all());
     let project = context.find_project(&runtime)?;
     let configured = configured(&runtime, &project, None, &[])?;
     if !configured.guarded {
@@ -67,7 +72,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     for drive in drives(args, &runtime, &project)? {
         let Some(adapter) = phasegate_adapters::find(drive.id()) else { continue };
         let program = program(args, drive)?;
-        let origin = Origin { root: &project.root, locations: &runtime.locations, adapter, drive };
+        let origin = Origin { root: &project.root, locations: &locations, adapter, drive };
         let drill = Drill { origin, program: &program, more: &args.arguments, policy: &configured.policy, mode };
         all.push(drill.run().map_err(|error| Failure::new(format!("{}: {error}", adapter.name())))?);
     }
@@ -119,8 +124,8 @@ struct Drill<'a> {
 enum Job {
     /// Calls, with this skill in force.
     Rules(Vec<Trial>, Option<String>),
-    /// Calls during a fault.
-    Fault(Fault),
+    /// Faults, one after another.
+    Faults,
 }
 
 impl Drill<'_> {
@@ -142,54 +147,54 @@ impl Drill<'_> {
             }
         }
         drop(first);
-        let mut tried = self.played(jobs);
-        let bites = tried.iter().all(|row| !row.is_open());
         if self.mode == Mode::Warn {
-            tried.push(Row::told("faults", "in warn mode calls run where the guard fails"));
-        } else if bites {
-            tried.extend(self.played(Fault::all(&self.origin).into_iter().map(Job::Fault).collect()));
+            rows.push(Row::told("faults", "in warn mode calls run where the guard fails"));
         } else {
-            tried.push(Row::told("faults", "not tried, as the guard does not bite"));
+            jobs.push(Job::Faults);
         }
-        tried.extend(rows);
+        let [of_rules, of_faults] = self.played(jobs);
+        let bites = of_rules.iter().all(|row| !row.is_open());
+        rows.splice(0..0, of_rules.into_iter().chain(of_faults.into_iter().filter(|_| bites)));
+        if !bites {
+            rows.push(Row::told("faults", "not shown, as the guard does not bite"));
+        }
         let name = self.origin.adapter.name().to_owned();
-        Ok(Drilled { id: self.origin.drive.id(), name, version, seconds: began.elapsed().as_secs(), rows: tried })
+        Ok(Drilled { id: self.origin.drive.id(), name, version, seconds: began.elapsed().as_secs(), rows })
     }
 
-    /// Plays each, some at the same time; the rows in the order of the jobs.
-    fn played(&self, jobs: Vec<Job>) -> Vec<Row> {
+    /// Plays each, some at the same time; the rows of rules and those of faults, in the order of the jobs.
+    fn played(&self, jobs: Vec<Job>) -> [Vec<Row>; 2] {
         let count = jobs.len();
-        let waiting = Mutex::new(jobs.into_iter().enumerate().collect::<std::collections::VecDeque<_>>());
-        let done = Mutex::new(Vec::new());
+        let waiting = Mutex::new(jobs.into_iter().enumerate().collect::<VecDeque<_>>());
+        let done = Mutex::new(BTreeMap::new());
         std::thread::scope(|scope| {
             for _ in 0..AT_ONCE.min(count) {
                 scope.spawn(|| {
                     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
                     while let Some((at, job)) = next() {
                         let rows = self.play(&job).unwrap_or_else(|error| vec![Row::broken(&job.about(), &error)]);
-                        done.lock().unwrap_or_else(PoisonError::into_inner).push((at, rows));
+                        let is_fault = matches!(job, Job::Faults);
+                        done.lock().unwrap_or_else(PoisonError::into_inner).insert((is_fault, at), rows);
                     }
                 });
             }
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_by_key(|(at, _)| *at);
-        done.into_iter().flat_map(|(_, rows)| rows).collect()
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (of_faults, of_rules): (Vec<_>, Vec<_>) = done.into_iter().partition(|((is_fault, _), _)| *is_fault);
+        [of_rules, of_faults].map(|all| all.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
     fn play(&self, job: &Job) -> std::io::Result<Vec<Row>> {
-        let (trials, fault) = match job {
-            Job::Rules(trials, _) => (trials.clone(), None),
-            Job::Fault(fault) => (during(*fault), Some((1, *fault))),
+        let script = match job {
+            Job::Rules(trials, _) => Script { trials: trials.clone(), ..Script::default() },
+            Job::Faults => faults(&Fault::all(&self.origin)),
         };
-        let world = World::new(&self.origin, fault.is_some())?;
+        let world = World::new(&self.origin, !script.faults.is_empty())?;
         if let Job::Rules(_, Some(skill)) = job {
             self.start(&world, skill)?;
         }
-        let seen = play(&world, &self.origin, self.program, self.more, &Script { trials: &trials, fault })?;
-        let alone = fault.is_some();
-        let all: Vec<_> = trials.into_iter().zip(seen).collect();
-        Ok(if alone { vec![Row::of_fault(job.about(), all)] } else { Row::of_rules(all) })
+        let seen = play(&world, &self.origin, self.program, self.more, &script)?;
+        Ok(Row::of(script.trials.into_iter().zip(seen)))
     }
 
     /// Puts a skill in force in the copy.
@@ -213,25 +218,37 @@ impl Job {
     fn about(&self) -> String {
         match self {
             Self::Rules(_, skill) => skill.clone().unwrap_or_else(|| PROTECTION.to_owned()),
-            Self::Fault(fault) => fault.words().to_owned(),
+            Self::Faults => "faults".to_owned(),
         }
     }
 }
 
-/// What is denied in every project in block mode, and what is not.
+/// What runs in every project, and what is denied where it is in block mode.
 fn protection(mode: Mode) -> Vec<Trial> {
-    let is_warn = mode == Mode::Warn;
     let trial = |pair: (Deed, String), runs| Trial::plain(PROTECTION, pair.0, &pair.1, runs);
-    vec![
-        trial(write(".phasegate/skills/phasegate-drill.yaml"), is_warn),
-        trial(touch(".phasegate/phasegate-drill"), is_warn),
-        trial(touch("phasegate-drill-passes"), true),
-    ]
+    let mut all = vec![trial(touch("phasegate-drill-passes"), true)];
+    if mode == Mode::Block {
+        all.push(trial(write(".phasegate/skills/phasegate-drill.yaml"), false));
+        all.push(trial(touch(".phasegate/phasegate-drill"), false));
+    }
+    all
 }
 
-/// A call that runs, then the fault, then calls that are denied with the guard and without it. A guard that hangs is waited
-/// for once.
-fn during(fault: Fault) -> Vec<Trial> {
-    let [first, second, third] = <[Trial; 3]>::try_from(protection(Mode::Block)).unwrap_or_else(|_| unreachable!());
-    if fault == Fault::Hung { vec![third, second] } else { vec![third, first, second] }
+/// For each fault calls that are denied with the guard and without it, and a call that runs once it is mended: the client may
+/// need a second try to find it. A guard that hangs is waited for once.
+fn faults(all: &[Fault]) -> Script {
+    let mut script = Script::default();
+    for fault in all {
+        let (name, about) = (format!("phasegate-drill-{}", script.trials.len()), fault.words());
+        let trial = |pair: (Deed, String), runs| Trial::plain(about, pair.0, &pair.1, runs);
+        script.trials.push(trial(touch(&name), true));
+        script.trials.push(trial(touch(&name), true));
+        script.faults.insert(script.trials.len(), *fault);
+        script.trials.push(trial(touch(&format!(".phasegate/{name}")), false));
+        if *fault != Fault::Hung {
+            script.trials.push(trial(write(&format!(".phasegate/skills/{name}.yaml")), false));
+            script.faults.insert(script.trials.len(), Fault::Mended);
+        }
+    }
+    script
 }

@@ -11,7 +11,7 @@ use super::world::{Origin, World};
 /// How long a client has to notice changed settings.
 const NOTICED: Duration = Duration::from_millis(2500);
 
-/// A fault.
+/// What happens to the guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Its program is killed when it is started.
@@ -26,13 +26,16 @@ pub(super) enum Fault {
     Gone,
     /// A line in the client's settings switches it off.
     Disabled,
+    /// It is as it was.
+    Mended,
 }
 
 impl Fault {
-    /// Those that can happen to a client.
+    /// Those that can happen to a client, in their order. One that hangs may not get further.
     pub(super) fn all(origin: &Origin<'_>) -> Vec<Self> {
         let switched = origin.drive.switch().map(|_| Self::Disabled);
-        [Self::Hung, Self::Killed, Self::Garbled, Self::Replaced, Self::Gone].into_iter().chain(switched).collect()
+        let first = [Self::Killed, Self::Garbled, Self::Replaced, Self::Gone].into_iter();
+        first.chain(switched).chain([Self::Hung]).collect()
     }
 
     /// What happens, as a fragment.
@@ -44,6 +47,7 @@ impl Fault {
             Self::Replaced => "another program stands in the guard's place",
             Self::Gone => "the guard's program is gone",
             Self::Disabled => "settings switch the guard off",
+            Self::Mended => "the guard is back",
         }
     }
 
@@ -61,6 +65,7 @@ impl Fault {
                 return Ok(());
             }
             Self::Disabled => return switched_off(world, origin),
+            Self::Mended => return world.mend(),
         };
         world.replace(&format!("#!/bin/sh\n{script}\n"))?;
         world.end_noted();
@@ -71,6 +76,7 @@ impl Fault {
 fn switched_off(world: &World, origin: &Origin<'_>) -> io::Result<()> {
     let Some((file, key)) = origin.drive.switch() else { return Ok(()) };
     let path = world.path("project").join(file);
+    fs::create_dir_all(path.parent().unwrap_or(&path))?;
     let text = fs::read_to_string(&path).unwrap_or_default();
     let mut settings: Value = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     if let Some(fields) = settings.as_object_mut() {

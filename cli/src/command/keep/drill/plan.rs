@@ -155,10 +155,13 @@ impl Walk {
         let own = self.patterns.iter().map(|pattern| filled(pattern, &name));
         let files = general.into_iter().chain(own);
         let writes = files.map(|path| write(&path)).map(|(deed, file)| (deed, Effect::File(file)));
-        let (line, file) = touch(&name);
+        // A line of the shell makes no folder.
+        let lines = [format!("{name}_s.txt"), format!("{name}_s.py"), format!("test_{name}_s.py")].map(|file| {
+            (Deed::Shell(format!("echo 'value = 1' > {file}")), Effect::File(file))
+        });
         let reads = [Deed::Read(MARKED.to_owned()), Deed::Shell(format!("cat {MARKED}"))];
         let reads = reads.into_iter().map(|deed| (deed, Effect::Mark));
-        writes.chain([(line, Effect::File(file))]).chain(reads).collect()
+        writes.chain(lines).chain(reads).collect()
     }
 
     /// What the policy says of a call, whose good end is then told.

@@ -1,6 +1,6 @@
 //! One session of the client: the scripted model has it make the calls of a plan, one after another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -22,8 +22,8 @@ use crate::scripted::responses;
 
 /// What the user types, by which the model knows the conversation.
 const PROMPT: &str = "phasegate drill: make the calls of the plan";
-/// How long the client may take to begin, and after each answer of the model.
-const PATIENCE: Duration = Duration::from_secs(25);
+/// How long the client may take to begin, and how long a call may take.
+const PATIENCE: [Duration; 2] = [Duration::from_secs(40), Duration::from_secs(20)];
 
 /// What came of a call.
 #[derive(Clone, Debug, Default)]
@@ -34,18 +34,19 @@ pub(super) struct Seen {
     pub(super) read: Option<String>,
 }
 
-/// What is played: calls, and a fault before the one at a position.
-pub(super) struct Script<'a> {
+/// What is played.
+#[derive(Default)]
+pub(super) struct Script {
     /// The calls.
-    pub(super) trials: &'a [Trial],
-    /// The fault.
-    pub(super) fault: Option<(usize, Fault)>,
+    pub(super) trials: Vec<Trial>,
+    /// What happens to the guard before the calls at these positions.
+    pub(super) faults: BTreeMap<usize, Fault>,
 }
 
 /// The model.
 struct Model {
     calls: Vec<(String, String, Value)>,
-    at_fault: Option<usize>,
+    faults: BTreeSet<usize>,
     state: Mutex<State>,
 }
 
@@ -54,9 +55,9 @@ struct State {
     read: BTreeMap<usize, String>,
     /// When something was last asked.
     asked: Option<Instant>,
-    /// Whether the fault is due, and whether it is done.
-    due: bool,
-    done: bool,
+    /// The position before which a fault is due, and those before which it was made.
+    due: Option<usize>,
+    done: BTreeSet<usize>,
 }
 
 /// Plays; what came of each call, in their order.
@@ -65,15 +66,15 @@ pub(super) fn play(
     origin: &Origin<'_>,
     program: &Path,
     more: &[String],
-    script: &Script<'_>,
+    script: &Script,
 ) -> io::Result<Vec<Seen>> {
     let project = world.path("project");
     let calls = script.trials.iter().enumerate().map(|(at, trial)| {
         let (name, input) = origin.drive.call(&trial.deed, &project);
         (format!("toolu_drill_{at}"), name, input)
     });
-    let at_fault = script.fault.as_ref().map(|(at, _)| *at);
-    let model = Arc::new(Model { calls: calls.collect(), at_fault, state: Mutex::default() });
+    let faults = script.faults.keys().copied().collect();
+    let model = Arc::new(Model { calls: calls.collect(), faults, state: Mutex::default() });
     let answering = Arc::clone(&model);
     let port = http::serve(move |request| answering.answer(request))?;
     let home = world.path("home");
@@ -87,8 +88,8 @@ pub(super) fn play(
     origin.drive.start(&stage, &mut command);
     command.stdout(File::create(world.path("out"))?).stderr(File::create(world.path("err"))?).process_group(0);
     let mut child = command.spawn()?;
-    let waited = wait(&mut child, &model, &mut || match &script.fault {
-        Some((_, fault)) => fault.happen(world, origin),
+    let waited = wait(&mut child, &model, &mut |at| match script.faults.get(&at) {
+        Some(fault) => fault.happen(world, origin),
         None => Ok(()),
     });
     end(&mut child)?;
@@ -106,18 +107,21 @@ pub(super) fn play(
 }
 
 /// Waits until every call is answered, the client ends, or it takes too long.
-fn wait(child: &mut Child, model: &Model, fault: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
-    let started = Instant::now();
+fn wait(child: &mut Child, model: &Model, fault: &mut dyn FnMut(usize) -> io::Result<()>) -> io::Result<()> {
+    let (started, [begin, call]) = (Instant::now(), PATIENCE);
     loop {
-        let (due, all, since) = {
+        let (due, all, late) = {
             let state = model.state();
-            (state.due && !state.done, state.read.len() == model.calls.len(), state.asked.unwrap_or(started))
+            let late = state.asked.map_or_else(|| started.elapsed() > begin, |asked| asked.elapsed() > call);
+            (state.due, state.read.len() == model.calls.len(), late)
         };
-        if due {
-            fault()?;
-            model.state().done = true;
-        }
-        if all || since.elapsed() > PATIENCE || child.try_wait()?.is_some() {
+        if let Some(at) = due {
+            fault(at)?;
+            let mut state = model.state();
+            state.due = None;
+            state.done.insert(at);
+            state.asked = Some(Instant::now());
+        } else if all || late || child.try_wait()?.is_some() {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -164,12 +168,11 @@ impl Model {
             }
             (0..self.calls.len()).find(|at| !state.read.contains_key(at))
         };
-        if at.is_some() && at == self.at_fault {
-            self.state().due = true;
-            while !self.state().done {
+        if let Some(at) = at.filter(|at| self.faults.contains(at)) {
+            while !self.state().done.contains(&at) {
+                self.state().due = Some(at);
                 std::thread::sleep(Duration::from_millis(20));
             }
-            self.state().asked = Some(Instant::now());
         }
         let call = at.and_then(|at| self.calls.get(at)).cloned();
         match call {

@@ -75,8 +75,8 @@ impl Row {
         Self { about: about.to_owned(), state: State::Broken, calls: Vec::new(), note: why.to_string() }
     }
 
-    /// A row for each part of the policy.
-    pub(super) fn of_rules(all: Vec<(Trial, Seen)>) -> Vec<Self> {
+    /// A row for each thing that the calls are about.
+    pub(super) fn of(all: impl Iterator<Item = (Trial, Seen)>) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();
         for (trial, seen) in all {
             let about = trial.about.clone();
@@ -86,30 +86,16 @@ impl Row {
                 None => rows.push(Self { about, state: State::Ok, calls: vec![call], note: String::new() }),
             }
         }
-        for row in &mut rows {
-            // A call that the client never made shows nothing.
-            let wrong = |call: &&Called| call.runs != call.seen.ran || call.seen.read.is_none();
-            row.judge(wrong);
-        }
+        rows.iter_mut().for_each(Self::judge);
         rows
     }
 
-    /// The row of a fault: calls that were not made after it did not run either.
-    pub(super) fn of_fault(about: String, all: Vec<(Trial, Seen)>) -> Self {
-        let called = |(trial, seen): (Trial, Seen)| Called { words: trial.words(), runs: trial.runs, seen };
-        let calls = all.into_iter().map(called).collect();
-        let mut row = Self { about, state: State::Ok, calls, note: String::new() };
-        row.judge(|call| call.runs != call.seen.ran);
-        if row.state == State::Ok && row.calls.iter().any(|call| call.seen.read.is_none()) {
-            row.note = "the client waited, and ran nothing".to_owned();
-        }
-        row
-    }
-
-    fn judge(&mut self, wrong: impl Fn(&&Called) -> bool) {
+    /// A call that the client never made shows nothing.
+    fn judge(&mut self) {
+        let wrong = |call: &&Called| call.runs != call.seen.ran || call.seen.read.is_none();
         let Some(call) = self.calls.iter().filter(wrong).max_by_key(|call| call.seen.ran && !call.runs) else { return };
         self.state = if call.seen.ran && !call.runs { State::Hole } else { State::Broken };
-        let read = call.seen.read.as_deref().unwrap_or("the client did not make the call, or gave no answer");
+        let read = call.seen.read.as_deref().unwrap_or("the client did not make the call, or waited for the guard");
         let first = read.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing");
         self.note = match self.state {
             State::Hole => format!("{} ran, and must be denied", call.words),

@@ -40,13 +40,15 @@ pub(super) struct World {
     base: TempDir,
     /// The programs that hooks start, where a fault puts others.
     pub(super) programs: Vec<PathBuf>,
+    /// What stands in their places before.
+    right: String,
 }
 
 impl World {
     /// Copies. `faulty`: the programs of the guard can be replaced in it.
     pub(super) fn new(origin: &Origin<'_>, faulty: bool) -> io::Result<Self> {
         let base = tempfile::Builder::new().prefix("phasegate-drill-").tempdir()?;
-        let mut world = Self { base, programs: Vec::new() };
+        let mut world = Self { base, programs: Vec::new(), right: String::new() };
         for folder in ["project", "home", "state", "tmp", "bin"] {
             fs::create_dir_all(world.path(folder))?;
         }
@@ -98,6 +100,8 @@ impl World {
             command.env("PATH", path);
         }
         command.env("HOME", self.path("home")).env("TMPDIR", self.path("tmp"));
+        // Some clients take the folder from here.
+        command.env("PWD", self.path("project")).env_remove("OLDPWD");
         command.env("PHASEGATE_STATE_DIR", self.path("state")).env("PHASEGATE_CONFIG_DIR", self.path("config"));
         command.current_dir(self.path("project")).stdin(Stdio::null());
         command
@@ -110,6 +114,12 @@ impl World {
             put(program, script)?;
         }
         Ok(())
+    }
+
+    /// Puts the guard back.
+    pub(super) fn mend(&self) -> io::Result<()> {
+        self.end_noted();
+        self.replace(&self.right)
     }
 
     /// Ends the processes of the guard that wrote down their ids.
@@ -146,9 +156,9 @@ impl World {
         }
         // A plugin starts the guard once, so that only a process that is known can be ended.
         let pids = self.path("pids");
-        let script = format!("#!/bin/sh\necho $$ >> '{}'\nexec '{}' \"$@\"\n", pids.display(), leads.display());
+        self.right = format!("#!/bin/sh\necho $$ >> '{}'\nexec '{}' \"$@\"\n", pids.display(), leads.display());
         self.programs = vec![link, self.path("bin/phasegate")];
-        self.replace(&script)
+        self.mend()
     }
 }
 
