@@ -1,15 +1,6 @@
 //! Drives: how a real client is started so that a scripted model answers it, and what that model calls the client's tools.
 //! `phasegate drill` uses them; what an adapter decides depends on none of it.
 
-#[cfg(feature = "claude-code")]
-mod claude_code;
-#[cfg(feature = "claude-code")]
-mod codex;
-#[cfg(feature = "opencode")]
-mod opencode;
-#[cfg(feature = "pi")]
-mod pi;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -45,6 +36,11 @@ pub trait Drive: Sync {
     /// The name and the arguments of a call, as its model makes it.
     fn call(&self, deed: &Deed, project: &Path) -> (String, Value);
 
+    /// Why calls run in this version when the guard hangs, whatever is set up; `None` where they are denied.
+    fn runs_when_hung(&self, _version: &str) -> Option<&'static str> {
+        None
+    }
+
     /// The file below the project in which one key switches the guard off while a session runs, with the key.
     fn switch(&self) -> Option<(&'static str, &'static str)> {
         None
@@ -74,15 +70,3 @@ pub enum Deed {
     /// Reads a file.
     Read(String),
 }
-
-/// The drives of this build.
-pub static DRIVES: &[&dyn Drive] = &[
-    #[cfg(feature = "claude-code")]
-    &claude_code::ClaudeCode,
-    #[cfg(feature = "claude-code")]
-    &codex::Codex,
-    #[cfg(feature = "opencode")]
-    &opencode::OpenCode,
-    #[cfg(feature = "pi")]
-    &pi::Pi,
-];

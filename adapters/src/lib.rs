@@ -1,6 +1,7 @@
 //! Every adapter of this build. An adapter crate that no code names registers nothing, so each is named here.
 
 pub mod drive;
+pub mod drives;
 
 use phasegate_adapter::{Adapter, Registered};
 

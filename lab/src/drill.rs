@@ -17,6 +17,9 @@ use xtask::failure::{Failure, Result};
 use xtask::process::build_programs;
 use xtask::root::{read, root, target};
 
+/// A port on which no model answers.
+const UNUSED: u16 = 9;
+
 /// Which client, and which installations.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -56,7 +59,7 @@ struct Installation {
     /// Further arguments of the client.
     #[serde(default)]
     args: Vec<String>,
-    /// Variables that name folders below the scratch folder.
+    /// Variables; a value that begins with `./` is a folder below the scratch folder.
     #[serde(default)]
     env: BTreeMap<String, String>,
     /// What a row must say.
@@ -82,7 +85,8 @@ pub(crate) fn run(args: &Args) -> Result {
     let program = program(client, args.binary.as_deref())?;
     let path = root().join(format!("conformance/drill/{}.toml", client.id()));
     let file: File = toml::from_str(&read(&path)?).map_err(|error| Failure::file(&path, error))?;
-    let wanted = |one: &&Installation| args.names.is_empty() || args.names.iter().any(|name| one.name.starts_with(name));
+    let wanted =
+        |one: &&Installation| args.names.is_empty() || args.names.iter().any(|name| one.name.starts_with(name));
     let built = args.guard.clone().unwrap_or_else(|| target().join("debug/phasegate"));
     let (mut all, mut failed) = (0, 0);
     for installation in file.installation.iter().filter(wanted) {
@@ -92,7 +96,11 @@ pub(crate) fn run(args: &Args) -> Result {
             Err(failure) => Some(failure.to_string()),
         };
         let word = if problem.is_none() { "as written".green().to_string() } else { "FAILED".red().to_string() };
-        anstream::println!("{word} {}{}", installation.name, problem.map(|what| format!(": {what}")).unwrap_or_default());
+        anstream::println!(
+            "{word} {}{}",
+            installation.name,
+            problem.map(|what| format!(": {what}")).unwrap_or_default()
+        );
         failed += usize::from(word.contains("FAILED"));
     }
     anstream::println!("{} of {all} as written, {}", all - failed, client::version(client, &program)?);
@@ -106,17 +114,24 @@ fn drill(installation: &Installation, client: &dyn Client, program: &Path, built
     let story = Story { mode: "block".into(), skill: Some("test-first".into()), files, ..Story::default() };
     scratch.project(&story, client, None)?;
     scratch.install(built, &story, client)?;
+    // The client's own settings, and what a person says yes to.
+    client.command(&client::Stage { story: &story, scratch: &scratch, program }, UNUSED)?;
     if let Some(script) = &installation.settings {
         std::fs::write(scratch.path("script"), script).map_err(|error| Failure::new(error.to_string()))?;
-        let files = "find project home -name 'settings*.json' -o -name hooks.json";
-        scratch.hand(&[format!("{files} | xargs sed -i -f script; {files} | xargs grep -q . ")])?;
+        let files = "find project home -name 'settings*.json' -o -name hooks.json -o -name phasegate.ts";
+        scratch.hand(&[format!("{files} | xargs sed -i -f script")])?;
     }
     scratch.hand(&installation.prepare)?;
     let before = listing(&scratch)?;
     let mut command = scratch.command(built);
     command.args(["drill", client.id(), "--json", "--program"]).arg(program).arg("--").args(&installation.args);
     command.env("TMPDIR", scratch.path("tmp"));
-    command.envs(installation.env.iter().map(|(name, below)| (name, scratch.path(below))));
+    for (name, value) in &installation.env {
+        match value.strip_prefix("./") {
+            Some(below) => command.env(name, scratch.path(below)),
+            None => command.env(name, value),
+        };
+    }
     let output = command.output().map_err(|error| Failure::file(built, error))?;
     let text = String::from_utf8_lossy(&output.stdout);
     let said: Value = serde_json::from_str(&text).unwrap_or_default();

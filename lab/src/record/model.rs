@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::scratch::Scratch;
+use super::story::{MAIN, Story, Turn, call_id};
 use phasegate::scripted::http::{Request, Response};
 use phasegate::scripted::messages::{self, Block};
 use phasegate::scripted::responses;
-use super::scratch::Scratch;
-use super::story::{MAIN, Story, Turn, call_id};
 
 /// A model that plays a story.
 pub(super) struct Model {

@@ -14,7 +14,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use phasegate_adapter::Adapter;
-use phasegate_adapters::drive::{DRIVES, Deed, Drive};
+use phasegate_adapters::drive::{Deed, Drive};
+use phasegate_adapters::drives::DRIVES;
 use phasegate_core::Policy;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Locations, Project, Runtime};
@@ -152,7 +153,10 @@ impl Drill<'_> {
         } else {
             jobs.push(Job::Faults);
         }
-        let [of_rules, of_faults] = self.played(jobs);
+        let [of_rules, mut of_faults] = self.played(jobs);
+        if let Some(why) = self.origin.drive.runs_when_hung(&version) {
+            of_faults.iter_mut().for_each(|row| row.limited(Fault::Hung.words(), why));
+        }
         let bites = of_rules.iter().all(|row| !row.is_open());
         rows.splice(0..0, of_rules.into_iter().chain(of_faults.into_iter().filter(|_| bites)));
         if !bites {

@@ -65,7 +65,12 @@ impl Fault {
                 return Ok(());
             }
             Self::Disabled => return switched_off(world, origin),
-            Self::Mended => return world.mend(),
+            Self::Mended => {
+                if let Some((file, _)) = origin.drive.switch() {
+                    world.put_back(file)?;
+                }
+                return world.mend();
+            }
         };
         world.replace(&format!("#!/bin/sh\n{script}\n"))?;
         world.end_noted();

@@ -156,9 +156,8 @@ impl Walk {
         let files = general.into_iter().chain(own);
         let writes = files.map(|path| write(&path)).map(|(deed, file)| (deed, Effect::File(file)));
         // A line of the shell makes no folder.
-        let lines = [format!("{name}_s.txt"), format!("{name}_s.py"), format!("test_{name}_s.py")].map(|file| {
-            (Deed::Shell(format!("echo 'value = 1' > {file}")), Effect::File(file))
-        });
+        let lines = [format!("{name}_s.txt"), format!("{name}_s.py"), format!("test_{name}_s.py")]
+            .map(|file| (Deed::Shell(format!("echo 'value = 1' > {file}")), Effect::File(file)));
         let reads = [Deed::Read(MARKED.to_owned()), Deed::Shell(format!("cat {MARKED}"))];
         let reads = reads.into_iter().map(|deed| (deed, Effect::Mark));
         writes.chain(lines).chain(reads).collect()
@@ -213,11 +212,8 @@ fn gather(value: &Value, found: &mut Vec<String>) {
 
 /// A path that a pattern selects.
 fn filled(pattern: &str, name: &str) -> String {
-    let parts: Vec<String> = pattern
-        .split('/')
-        .filter(|part| *part != "**")
-        .map(|part| part.replace('*', name).replace('?', "x"))
-        .collect();
+    let parts: Vec<String> =
+        pattern.split('/').filter(|part| *part != "**").map(|part| part.replace('*', name).replace('?', "x")).collect();
     if pattern.ends_with("**") { format!("{}/{name}", parts.join("/")) } else { parts.join("/") }
 }
 

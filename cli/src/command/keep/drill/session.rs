@@ -23,7 +23,7 @@ use crate::scripted::responses;
 /// What the user types, by which the model knows the conversation.
 const PROMPT: &str = "phasegate drill: make the calls of the plan";
 /// How long the client may take to begin, and how long a call may take.
-const PATIENCE: [Duration; 2] = [Duration::from_secs(40), Duration::from_secs(20)];
+const PATIENCE: [Duration; 2] = [Duration::from_secs(90), Duration::from_secs(30)];
 
 /// What came of a call.
 #[derive(Clone, Debug, Default)]

@@ -40,6 +40,8 @@ enum State {
     Ok,
     /// Nothing was to be shown; the note says why.
     Told,
+    /// A call ran, as it does in this client whatever is set up.
+    Limit,
     /// A call did not run that must.
     Broken,
     /// A call ran that must be denied.
@@ -51,6 +53,7 @@ impl State {
         match self {
             Self::Ok => "ok",
             Self::Told => "note",
+            Self::Limit => "limit",
             Self::Broken => "broken",
             Self::Hole => "hole",
         }
@@ -103,15 +106,21 @@ impl Row {
         };
     }
 
+    /// A hole that no installation closes.
+    pub(super) fn limited(&mut self, about: &str, why: &str) {
+        if self.about == about && self.state == State::Hole {
+            self.state = State::Limit;
+            self.note = why.to_owned();
+        }
+    }
+
     /// Whether it is not as it must be.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.state, State::Hole | State::Broken)
     }
 
     fn json(&self) -> Value {
-        let call = |call: &Called| {
-            json!({"call": call.words, "must_run": call.runs, "ran": call.seen.ran, "read": call.seen.read})
-        };
+        let call = |call: &Called| json!({"call": call.words, "must_run": call.runs, "ran": call.seen.ran, "read": call.seen.read});
         let calls: Vec<_> = self.calls.iter().map(call).collect();
         json!({"about": self.about, "state": self.state.word(), "note": self.note, "calls": calls})
     }
@@ -139,7 +148,9 @@ pub(super) fn print(out: Output, all: &[Drilled], verbose: bool) {
     let told = match open {
         0 => "the guard bites here".green().to_string(),
         1 => "1 row is not as it must be; `phasegate doctor` says what is set up wrong".red().to_string(),
-        count => format!("{count} rows are not as they must be; `phasegate doctor` says what is set up wrong").red().to_string(),
+        count => format!("{count} rows are not as they must be; `phasegate doctor` says what is set up wrong")
+            .red()
+            .to_string(),
     };
     out.line(told);
 }
@@ -149,6 +160,7 @@ fn line(out: Output, row: &Row, verbose: bool) {
     let word = match row.state {
         State::Ok => word.green().to_string(),
         State::Told => word.cyan().to_string(),
+        State::Limit => word.yellow().to_string(),
         State::Broken | State::Hole => word.red().bold().to_string(),
     };
     let count = |runs: bool| row.calls.iter().filter(|call| call.runs == runs && call.seen.ran == runs).count();

@@ -67,6 +67,9 @@ impl World {
         }
         copy(&origin.locations.user, &world.path("config"), false, &places)?;
         world.programs(origin, faulty, &places)?;
+        if let Some((file, _)) = origin.drive.switch() {
+            drop(fs::copy(world.path("project").join(file), world.path("switch")));
+        }
         Ok(world)
     }
 
@@ -114,6 +117,15 @@ impl World {
             put(program, script)?;
         }
         Ok(())
+    }
+
+    /// Puts the settings back that a fault changed.
+    pub(super) fn put_back(&self, file: &str) -> io::Result<()> {
+        let (kept, path) = (self.path("switch"), self.path("project").join(file));
+        if kept.exists() {
+            return fs::copy(kept, path).map(drop);
+        }
+        if path.exists() { fs::remove_file(path) } else { Ok(()) }
     }
 
     /// Puts the guard back.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Deed, Drive, Stage};
+use crate::drive::{Deed, Drive, Stage};
 
 /// The drive.
 pub(super) struct Codex;
@@ -51,6 +51,10 @@ impl Drive for Codex {
         }
         command.args(["--dangerously-bypass-approvals-and-sandbox", "--json", "--skip-git-repo-check", stage.prompt]);
         command.env("SCRIPTED_KEY", "none");
+    }
+
+    fn runs_when_hung(&self, _version: &str) -> Option<&'static str> {
+        Some("this client lets calls run when a hook takes too long; a guard that runs answers in half of that time")
     }
 
     /// It reads files with its shell, and writes with patches.

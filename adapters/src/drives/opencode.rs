@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Deed, Drive, Stage};
+use crate::drive::{Deed, Drive, Stage};
 
 /// The drive.
 pub(super) struct OpenCode;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Deed, Drive, Stage};
+use crate::drive::{Deed, Drive, Stage};
 
 /// The drive.
 pub(super) struct ClaudeCode;
@@ -76,12 +76,15 @@ impl Drive for ClaudeCode {
 
     fn call(&self, deed: &Deed, project: &Path) -> (String, Value) {
         match deed {
-            Deed::Write(path, text) => {
-                ("Write".into(), json!({"file_path": project.join(path), "content": text}))
-            }
+            Deed::Write(path, text) => ("Write".into(), json!({"file_path": project.join(path), "content": text})),
             Deed::Shell(line) => ("Bash".into(), json!({"command": line, "description": "a line"})),
             Deed::Read(path) => ("Read".into(), json!({"file_path": project.join(path)})),
         }
+    }
+
+    fn runs_when_hung(&self, version: &str) -> Option<&'static str> {
+        let old = version == "2.1.197";
+        old.then_some("this version lets calls run when a hook takes too long; update the client")
     }
 
     fn switch(&self) -> Option<(&'static str, &'static str)> {
