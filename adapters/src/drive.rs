@@ -8,8 +8,13 @@ use serde_json::Value;
 
 /// The drive of one client.
 pub trait Drive: Sync {
-    /// The client's id, also its adapter's.
+    /// The client's id.
     fn id(&self) -> &'static str;
+
+    /// The id of its adapter.
+    fn adapter(&self) -> &'static str {
+        self.id()
+    }
 
     /// The client's name as a program.
     fn program(&self) -> &'static str;

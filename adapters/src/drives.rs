@@ -4,6 +4,8 @@
 mod claude_code;
 #[cfg(feature = "claude-code")]
 mod codex;
+#[cfg(feature = "claude-code")]
+mod copilot_cli;
 #[cfg(feature = "opencode")]
 mod opencode;
 #[cfg(feature = "pi")]
@@ -17,6 +19,8 @@ pub static DRIVES: &[&dyn Drive] = &[
     &claude_code::ClaudeCode,
     #[cfg(feature = "claude-code")]
     &codex::Codex,
+    #[cfg(feature = "claude-code")]
+    &copilot_cli::CopilotCli,
     #[cfg(feature = "opencode")]
     &opencode::OpenCode,
     #[cfg(feature = "pi")]

@@ -2,6 +2,7 @@
 
 pub mod drive;
 pub mod drives;
+pub mod matrix;
 
 use phasegate_adapter::{Adapter, Registered};
 

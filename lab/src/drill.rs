@@ -1,7 +1,7 @@
 //! `cargo xtask drill`: plants installations, right ones and wrong ones, and has `phasegate drill` try each with the real
 //! client. It must find every wrong one and no right one, and leave the project, the home and the temporary folder as they were.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use owo_colors::OwoColorize;
@@ -53,6 +53,8 @@ struct Installation {
     expect: Expect,
     /// A script of `sed` over the client's settings files.
     settings: Option<String>,
+    /// The mode, where it is not `block`.
+    mode: Option<String>,
     /// Commands of a shell, in the scratch folder.
     #[serde(default)]
     prepare: Vec<String>,
@@ -111,7 +113,8 @@ pub(crate) fn run(args: &Args) -> Result {
 fn drill(installation: &Installation, client: &dyn Client, program: &Path, built: &Path) -> Result<Option<String>> {
     let scratch = Scratch::new(&installation.name)?;
     let files = BTreeMap::from([("src/double.py".to_string(), "def double(n): return n + n\n".to_string())]);
-    let story = Story { mode: "block".into(), skill: Some("test-first".into()), files, ..Story::default() };
+    let mode = installation.mode.clone().unwrap_or_else(|| "block".into());
+    let story = Story { mode, skill: Some("test-first".into()), files, ..Story::default() };
     scratch.project(&story, client, None)?;
     scratch.install(built, &story, client)?;
     // The client's own settings, and what a person says yes to.
@@ -145,8 +148,7 @@ fn drill(installation: &Installation, client: &dyn Client, program: &Path, built
         }
         _ if installation.says.as_ref().is_some_and(|says| !text.contains(says)) => Some("it does not say so".into()),
         _ if seconds > 60 => Some(format!("it took {seconds} s")),
-        _ if listing(&scratch)? != before => Some("files of the user changed, or something was left".into()),
-        _ => None,
+        _ => changed(&before, &listing(&scratch)?),
     };
     scratch.remove()?;
     Ok(problem)
@@ -157,6 +159,12 @@ fn rows(said: &Value) -> String {
     let rows = said.pointer("/0/rows").and_then(Value::as_array).into_iter().flatten();
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
     rows.map(|row| format!("\n    {} {}: {}", text(row, "state"), text(row, "about"), text(row, "note"))).collect()
+}
+
+/// A line that is in one of two listings alone.
+fn changed(before: &str, after: &str) -> Option<String> {
+    let [one, other]: [BTreeSet<&str>; 2] = [before.lines().collect(), after.lines().collect()];
+    one.symmetric_difference(&other).next().map(|line| format!("something changed, or was left: {line}"))
 }
 
 /// The digests of all files of the user, and what lies in the temporary folder.

@@ -12,7 +12,6 @@ use crate::output::Output;
 /// The drill of one client.
 pub(super) struct Drilled {
     pub(super) id: &'static str,
-    pub(super) name: String,
     pub(super) version: String,
     pub(super) seconds: u64,
     pub(super) rows: Vec<Row>,
@@ -140,8 +139,8 @@ pub(super) fn print(out: Output, all: &[Drilled], verbose: bool) {
         return;
     }
     for drilled in all {
-        let Drilled { name, version, seconds, rows, .. } = drilled;
-        out.line(format_args!("{} {version}, {seconds} s", name.bold()));
+        let Drilled { id, version, seconds, rows } = drilled;
+        out.line(format_args!("{} {version}, {seconds} s", id.bold()));
         rows.iter().for_each(|row| line(out, row, verbose));
     }
     let open = all.iter().flat_map(|drilled| &drilled.rows).filter(|row| row.is_open()).count();

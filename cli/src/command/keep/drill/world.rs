@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use ignore::WalkBuilder;
 use phasegate_adapter::{Adapter, PROGRAM, below_home};
@@ -19,6 +20,9 @@ use super::plan::{MARK, MARKED};
 const MAX_FILES: usize = 4000;
 /// The longest file that is copied, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
+/// How often the copy is removed until nothing writes into it, and how long it is waited each time.
+const TRIES: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(50);
 /// The folder of the guard's programs, below the home.
 const PROGRAMS: &str = ".local/share/phasegate";
 
@@ -177,6 +181,12 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         self.end_noted();
+        // What was just killed may still write.
+        let left = || self.base.path().exists() && fs::remove_dir_all(self.base.path()).is_err();
+        let _ = (0..TRIES).any(|_| {
+            std::thread::sleep(PAUSE);
+            !left()
+        });
     }
 }
 
