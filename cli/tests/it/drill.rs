@@ -60,10 +60,11 @@ fn state<'a>(rows: &'a [[String; 3]], about: &str) -> &'a str {
 fn a_right_installation_denies_and_lets_pass_phase_by_phase_and_through_every_fault() {
     let (rows, exit) = drill("block", |_, text| text);
     assert_eq!(exit, 0, "{rows:?}");
-    for about in ["the guard's own files", "careful, look", "the guard is killed", "the guard hangs"] {
+    for about in ["the guard's own files", "careful, look", "careful, write", "the guard is killed", "the guard hangs"]
+    {
         assert_eq!(state(&rows, about), "ok", "{about}: {rows:?}");
     }
-    assert_eq!(rows.len(), 8, "{rows:?}");
+    assert_eq!(rows.len(), 9, "{rows:?}");
 }
 
 #[test]
@@ -100,6 +101,12 @@ fn a_program_that_is_not_there_denies_what_must_run() {
         text
     });
     assert_eq!((exit, state(&rows, "the guard's own files")), (1, "broken"), "{rows:?}");
+}
+
+#[test]
+fn evidence_that_is_not_seen_keeps_a_phase_closed() {
+    let (rows, exit) = drill("block", |_, text| text.replace("\"PostToolUse\"", "\"PostToolUsed\""));
+    assert_eq!((exit, state(&rows, "careful, look")), (1, "broken"), "{rows:?}");
 }
 
 #[test]

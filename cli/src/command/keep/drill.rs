@@ -21,7 +21,7 @@ use phasegate_core::policy::Mode;
 use phasegate_runtime::{Locations, Project, Runtime};
 
 use self::fault::Fault;
-use self::plan::{Trial, of_skill, touch, write};
+use self::plan::{RULES, Trial, touch, trials, write};
 use self::session::{Script, Seen, play};
 use self::table::{Drilled, Row};
 use self::world::{Origin, World};
@@ -137,16 +137,19 @@ impl Drill<'_> {
         let first = World::new(&self.origin, false)?;
         let version = self.version(&first);
         let (mut rows, mut jobs) = (Vec::new(), vec![Job::Rules(protection(self.mode), None)]);
-        for skill in &self.policy.skills {
-            match of_skill(self.policy, &skill.name, &first.path("project")) {
+        let without = self.policy.rules.as_ref().map(|_| (None, Some(Mode::Block)));
+        let skills = self.policy.skills.iter().map(|skill| (Some(skill.name.as_str()), skill.mode));
+        for (skill, mode) in without.into_iter().chain(skills) {
+            let about = skill.unwrap_or(RULES);
+            match trials(self.policy, skill, &first.path("project")) {
                 Ok(trials) if trials.iter().any(|trial| !trial.runs) => {
-                    jobs.push(Job::Rules(trials, Some(skill.name.clone())));
+                    jobs.push(Job::Rules(trials, skill.map(str::to_owned)));
                 }
-                Ok(_) if skill.mode != Some(Mode::Block) => {
-                    rows.push(Row::told(&skill.name, "it is in warn mode: its rules tell, and deny nothing"));
+                Ok(_) if mode != Some(Mode::Block) => {
+                    rows.push(Row::told(about, "it is in warn mode: its rules tell, and deny nothing"));
                 }
-                Ok(_) => rows.push(Row::told(&skill.name, "no plain call is denied, so nothing was tried")),
-                Err(why) => rows.push(Row::told(&skill.name, &format!("not tried: {why}"))),
+                Ok(_) => rows.push(Row::told(about, "no plain call is denied, so nothing was tried")),
+                Err(why) => rows.push(Row::told(about, &format!("not tried: {why}"))),
             }
         }
         drop(first);

@@ -1,5 +1,6 @@
 //! What is tried: calls that the policy denies and calls that it allows, phase by phase, found by the engine itself.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use phasegate_adapters::drive::Deed;
@@ -32,8 +33,12 @@ pub(super) enum Effect {
 
 /// The file that is read, which lies in the copy alone, and the mark in it.
 pub(super) const MARKED: &str = "phasegate-drill.txt";
+/// A file that rules take for one with secrets; it holds the mark alone.
+pub(super) const SECRET: &str = ".env.phasegate-drill";
 /// What nothing else holds.
 pub(super) const MARK: &str = "phasegate-drill-mark-7c1f";
+/// What holds without a skill.
+pub(super) const RULES: &str = "the rules over calls";
 /// The most phases of a skill that are tried.
 const MAX_PHASES: usize = 4;
 /// The most paths that the patterns of a skill give.
@@ -76,20 +81,20 @@ struct Walk {
     trials: Vec<Trial>,
 }
 
-/// What is tried of a skill that is in force: in each phase a denial of each kind of call, a call that passes, and then the
+/// What is tried of a skill that is in force, or of what holds without one: in each phase a denial of each kind of call, a call that passes, and then the
 /// way to the next phase, as far as plain calls lead.
 ///
 /// # Errors
 ///
 /// The skill cannot begin so.
-pub(super) fn of_skill(policy: &Policy, skill: &str, copy: &Path) -> Result<Vec<Trial>, LineError> {
+pub(super) fn trials(policy: &Policy, skill: Option<&str>, copy: &Path) -> Result<Vec<Trial>, LineError> {
     let options = Options {
         root: Some(copy.display().to_string()),
         live_files: Some(copy.to_path_buf()),
-        skill: Some(skill.to_owned()),
+        skill: skill.map(str::to_owned),
         ..Options::default()
     };
-    let phases = policy.skill(skill).map(|skill| json!(skill)).unwrap_or_default();
+    let phases = skill.and_then(|skill| policy.skill(skill)).map(|skill| json!(skill)).unwrap_or_default();
     let mut walk = Walk {
         replay: Replay::new(policy.clone(), options)?,
         patterns: patterns(&phases),
@@ -97,7 +102,7 @@ pub(super) fn of_skill(policy: &Policy, skill: &str, copy: &Path) -> Result<Vec<
         number: 0,
         trials: Vec::new(),
     };
-    while walk.phases.len() < MAX_PHASES && walk.phase(skill)? {}
+    while walk.phases.len() < MAX_PHASES && walk.phase(skill.unwrap_or(RULES))? {}
     Ok(walk.trials)
 }
 
@@ -105,38 +110,46 @@ pub(super) fn of_skill(policy: &Policy, skill: &str, copy: &Path) -> Result<Vec<
 struct Answer {
     denied: bool,
     allowed: bool,
+    /// The skill that decided, or none.
+    skill: String,
     /// The phase before the call, and the one after it.
     phase: String,
     after: String,
 }
 
+impl Answer {
+    fn about(&self, skill: &str) -> String {
+        let skill = if self.skill.is_empty() { skill } else { &self.skill };
+        if self.phase.is_empty() { skill.to_owned() } else { format!("{skill}, {}", self.phase) }
+    }
+}
+
 impl Walk {
     /// Tries a phase, and goes on to one that was not tried; whether there is one.
     fn phase(&mut self, skill: &str) -> Result<bool, LineError> {
-        let mut moves = None;
-        let (mut written, mut run, mut passed) = (false, false, false);
+        let (mut denied, mut passed) = (BTreeSet::new(), false);
         for (deed, effect) in self.candidates() {
             let answer = self.asked(&deed, &mut self.replay.clone())?;
-            let about = format!("{skill}, {}", answer.phase);
-            let is_write = matches!(deed, Deed::Write(..));
-            let trial = |runs| Trial { about, deed: deed.clone(), effect: effect.clone(), runs };
-            if answer.denied && !(if is_write { written } else { run }) && !matches!(deed, Deed::Read(_)) {
+            let trial = |runs| Trial { about: answer.about(skill), deed: deed.clone(), effect, runs };
+            if answer.denied && denied.insert(kind(&deed)) {
                 self.trials.push(trial(false));
-                if is_write { written = true } else { run = true }
-            } else if answer.allowed && answer.after != answer.phase {
-                let new = !self.phases.contains(&answer.after) && moves.is_none();
-                moves = if new { Some((trial(true), answer.after)) } else { moves };
-            } else if answer.allowed && !passed {
+            } else if answer.allowed && answer.after == answer.phase && !passed {
                 self.trials.push(trial(true));
                 passed = true;
                 self.made(&deed)?;
             }
         }
-        let Some((trial, after)) = moves else { return Ok(false) };
-        self.made(&trial.deed)?;
-        self.trials.push(trial);
-        self.phases.push(after);
-        Ok(true)
+        // What was seen may have completed the phase.
+        for (deed, effect) in self.candidates() {
+            let answer = self.asked(&deed, &mut self.replay.clone())?;
+            if answer.allowed && answer.after != answer.phase && !self.phases.contains(&answer.after) {
+                self.made(&deed)?;
+                self.trials.push(Trial { about: answer.about(skill), deed, effect, runs: true });
+                self.phases.push(answer.after);
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// A call is made.
@@ -158,8 +171,8 @@ impl Walk {
         // A line of the shell makes no folder.
         let lines = [format!("{name}_s.txt"), format!("{name}_s.py"), format!("test_{name}_s.py")]
             .map(|file| (Deed::Shell(format!("echo 'value = 1' > {file}")), Effect::File(file)));
-        let reads = [Deed::Read(MARKED.to_owned()), Deed::Shell(format!("cat {MARKED}"))];
-        let reads = reads.into_iter().map(|deed| (deed, Effect::Mark));
+        let reads = [MARKED, SECRET].map(|file| [Deed::Read(file.to_owned()), Deed::Shell(format!("cat {file}"))]);
+        let reads = reads.into_iter().flatten().map(|deed| (deed, Effect::Mark));
         writes.chain(lines).chain(reads).collect()
     }
 
@@ -181,9 +194,19 @@ impl Walk {
         Ok(Answer {
             denied: decision == "deny",
             allowed: decision == "allow",
+            skill: text("skill"),
             phase: text("phase_before"),
             after: text("phase"),
         })
+    }
+}
+
+/// The kind of a call, of which one denial is enough.
+fn kind(deed: &Deed) -> u8 {
+    match deed {
+        Deed::Write(..) => 0,
+        Deed::Shell(_) => 1,
+        Deed::Read(_) => 2,
     }
 }
 

@@ -14,7 +14,7 @@ use phasegate_runtime::Locations;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::plan::{MARK, MARKED};
+use super::plan::{MARK, MARKED, SECRET};
 
 /// The most files that are copied from one place.
 const MAX_FILES: usize = 4000;
@@ -61,7 +61,9 @@ impl World {
         for name in settings_of_project(origin.adapter) {
             copy(&origin.root.join(&name), &world.path("project").join(&name), false, &places)?;
         }
-        fs::write(world.path("project").join(MARKED), format!("{MARK}\n"))?;
+        for file in [MARKED, SECRET] {
+            fs::write(world.path("project").join(file), format!("{MARK}\n"))?;
+        }
         if origin.root.join(".git").exists() {
             let mut git = world.command(Path::new("git"), origin);
             drop(git.args(["init", "-q"]).stdout(Stdio::null()).stderr(Stdio::null()).status());
