@@ -80,18 +80,28 @@ fn a_hook_that_is_not_started_is_a_hole() {
     assert_eq!((exit, state(&rows, "the guard's own files")), (1, "hole"), "{rows:?}");
 }
 
+/// Settings in which a line of the guard ends with it.
+fn bare(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.trim().starts_with("\"onFailure\""));
+    let line = |line: &str| match line.find(" --confirm") {
+        Some(at) => format!("{}\",", &line[..at]),
+        None => line.replace("\"timeout\": 4,", "\"timeout\": 4"),
+    };
+    lines.map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Settings that name the program by its whole path.
+fn by_path_of(text: &str) -> String {
+    text.replace("\\\"$HOME\\\"/.local/share/phasegate/bin/phasegate", env!("CARGO_BIN_EXE_phasegate"))
+}
+
 #[test]
 fn a_line_that_denies_only_while_the_guard_lives_is_a_hole() {
-    let (rows, exit) = drill("block", |_, text| {
-        let lines = text.lines().filter(|line| !line.trim().starts_with("\"onFailure\""));
-        let bare = |line: &str| match line.find(" --confirm") {
-            Some(at) => format!("{}\",", &line[..at]),
-            None => line.replace("\"timeout\": 4,", "\"timeout\": 4"),
-        };
-        lines.map(bare).collect::<Vec<_>>().join("\n")
-    });
-    assert_eq!((exit, state(&rows, "the guard's own files")), (1, "ok"), "{rows:?}");
-    assert_eq!(state(&rows, "the guard's program is gone"), "hole", "{rows:?}");
+    for installed in [|text: String| bare(&text), |text: String| bare(&by_path_of(&text))] {
+        let (rows, exit) = drill("block", |_, text| installed(text));
+        assert_eq!((exit, state(&rows, "the guard's own files")), (1, "ok"), "{rows:?}");
+        assert_eq!(state(&rows, "the guard's program is gone"), "hole", "{rows:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::source::code;
 use super::tree::{TextFile, Tree};
 
 /// The most lines of code of what ships, without tests and tools. Who makes it shorter lowers this number in the same commit.
-const LINES: usize = 98_700;
+const LINES: usize = 98_750;
 /// How far the number may lie above what is there.
 const SLACK: usize = 500;
 /// Where the number stands.

@@ -1,5 +1,6 @@
 //! A copy of the project and of what the client obeys of the user's home, in a folder that is removed at the end.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -8,8 +9,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use ignore::WalkBuilder;
-use phasegate_adapter::{Adapter, PROGRAM, below_home};
+use phasegate_adapter::{Adapter, ExamineRequest, InstallRequest, InstallScope, PROGRAM, below_home};
 use phasegate_adapters::drive::Drive;
+use phasegate_core::policy::Mode;
 use phasegate_runtime::Locations;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -23,6 +25,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// How often the copy is removed until nothing writes into it, and how long it is waited each time.
 const TRIES: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(50);
+/// The program that a client finds by its name in a copy with faults.
+const PROGRAM_COPY: &str = "bin/phasegate";
 /// The folder of the guard's programs, below the home.
 const PROGRAMS: &str = ".local/share/phasegate";
 
@@ -56,7 +60,8 @@ impl World {
         for folder in ["project", "home", "state", "tmp", "bin"] {
             fs::create_dir_all(world.path(folder))?;
         }
-        let places = world.places(origin);
+        let named = if faulty { named_programs(origin) } else { Vec::new() };
+        let places = world.places(origin, &named);
         copy(origin.root, &world.path("project"), true, &places)?;
         for name in settings_of_project(origin.adapter) {
             copy(&origin.root.join(&name), &world.path("project").join(&name), false, &places)?;
@@ -72,7 +77,7 @@ impl World {
             copy(&from_home(origin, name), &world.path("home").join(name), false, &places)?;
         }
         copy(&origin.locations.user, &world.path("config"), false, &places)?;
-        world.programs(origin, faulty, &places)?;
+        world.programs(origin, faulty, &places, named.first())?;
         if let Some((file, _)) = origin.drive.switch() {
             drop(fs::copy(world.path("project").join(file), world.path("switch")));
         }
@@ -149,15 +154,22 @@ impl World {
         drop(fs::remove_file(self.path("pids")));
     }
 
-    /// The places of the user, each with its copy.
-    fn places(&self, origin: &Origin<'_>) -> Vec<(String, String)> {
+    /// The places of the user, each with its copy, and the programs that settings name, each with what a fault replaces.
+    fn places(&self, origin: &Origin<'_>, named: &[PathBuf]) -> Vec<(String, String)> {
         let pair = |from: &Path, to: &str| (from.display().to_string(), self.path(to).display().to_string());
-        // A project lies below the home as a rule, so it comes first.
-        vec![pair(origin.root, "project"), pair(&origin.locations.home, "home")]
+        // What lies deeper comes first.
+        let named = named.iter().map(|program| pair(program, PROGRAM_COPY));
+        named.chain([pair(origin.root, "project"), pair(&origin.locations.home, "home")]).collect()
     }
 
     /// The link that hooks start, and what else they start where a fault is to replace it.
-    fn programs(&mut self, origin: &Origin<'_>, faulty: bool, places: &[(String, String)]) -> io::Result<()> {
+    fn programs(
+        &mut self,
+        origin: &Origin<'_>,
+        faulty: bool,
+        places: &[(String, String)],
+        named: Option<&PathBuf>,
+    ) -> io::Result<()> {
         copy(
             &origin.locations.home.join(PROGRAMS).join("shell"),
             &self.path("home").join(PROGRAMS).join("shell"),
@@ -166,7 +178,7 @@ impl World {
         )?;
         let link = self.path("home").join(below_home(PROGRAM).unwrap_or(PROGRAM));
         let real = origin.locations.program().filter(|real| real.symlink_metadata().is_ok());
-        let Some(real) = real else { return Ok(()) };
+        let Some(real) = named.cloned().or(real) else { return Ok(()) };
         fs::create_dir_all(link.parent().unwrap_or(&link))?;
         let leads = real.canonicalize().or_else(|_| fs::read_link(&real))?;
         if !faulty {
@@ -175,7 +187,7 @@ impl World {
         // A plugin starts the guard once, so that only a process that is known can be ended.
         let pids = self.path("pids");
         self.right = format!("#!/bin/sh\necho $$ >> '{}'\nexec '{}' \"$@\"\n", pids.display(), leads.display());
-        self.programs = vec![link, self.path("bin/phasegate")];
+        self.programs = vec![link, self.path(PROGRAM_COPY)];
         self.mend()
     }
 }
@@ -190,6 +202,25 @@ impl Drop for World {
             !left()
         });
     }
+}
+
+/// The programs that settings of the project or the user name by their whole paths.
+fn named_programs(origin: &Origin<'_>) -> Vec<PathBuf> {
+    let home = &origin.locations.home;
+    let files = origin.adapter.installer().places().settings_files(origin.root, home);
+    let existing = files.into_iter().filter_map(|path| Some((path.clone(), fs::read_to_string(path).ok()?))).collect();
+    let install = InstallRequest {
+        project: origin.root.to_path_buf(),
+        home: home.clone(),
+        command: PROGRAM.to_owned(),
+        mode: Mode::Block,
+        scope: InstallScope::Project,
+        shell: None,
+        existing,
+    };
+    let request = ExamineRequest { install, version: None, environment: BTreeMap::new() };
+    let programs = origin.adapter.diagnostics().examine(&request).programs.into_iter();
+    programs.filter(|program| program.starts_with('/')).map(PathBuf::from).collect()
 }
 
 /// A script that can be started.
