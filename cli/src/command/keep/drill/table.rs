@@ -105,9 +105,9 @@ impl Row {
         };
     }
 
-    /// A hole that no installation closes.
+    /// A hole that no installation closes; the client may also wait longer than is waited for it.
     pub(super) fn limited(&mut self, about: &str, why: &str) {
-        if self.about == about && self.state == State::Hole {
+        if self.about == about && self.is_open() {
             self.state = State::Limit;
             self.note = why.to_owned();
         }
