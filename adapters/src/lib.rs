@@ -1,5 +1,9 @@
 //! Every adapter of this build. An adapter crate that no code names registers nothing, so each is named here.
 
+pub mod drive;
+pub mod drives;
+pub mod matrix;
+
 use phasegate_adapter::{Adapter, Registered};
 
 #[cfg(feature = "claude-code")]

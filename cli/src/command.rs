@@ -137,6 +137,9 @@ commands! {
         Init(keep::init);
         /// Check that the guard works here, and list what it cannot do
         Doctor(keep::doctor);
+        /// Have the real client make forbidden calls in a copy of the project, also while the guard fails
+        #[cfg(unix)]
+        Drill(keep::drill);
         /// Apply the current configs to live sessions
         Reload(keep::reload);
         /// Go on where a journal is damaged or gone: set it aside, by what a person says was active

@@ -9,6 +9,7 @@ pub mod context;
 pub mod args;
 mod confining;
 mod shell_probe;
+pub mod scripted;
 pub mod command;
 pub mod cli;
 #[cfg(unix)]

@@ -14,6 +14,7 @@ mod traffic;
 mod mcp_clients;
 mod mcp_conformance;
 mod e2e;
+mod drill;
 mod reports;
 mod overhead;
 mod approvals;
@@ -57,6 +58,8 @@ enum Task {
     McpConformance(mcp_conformance::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(e2e::Args),
+    /// Plant installations, right and wrong ones, and have `phasegate drill` try each with a real client.
+    Drill(drill::Args),
     /// Check that the kept fault reports fit the adapters and scenarios as they are.
     Reports,
     /// Measure what the guard adds to a call in a real client, from the client's own events.
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Task::McpClients => mcp_clients::run(),
         Task::McpConformance(args) => mcp_conformance::run(&args),
         Task::E2e(args) => e2e::run(&args),
+        Task::Drill(args) => drill::run(&args),
         Task::Reports => reports::run(),
         Task::Overhead(args) => overhead::run(&args),
         Task::Approvals(args) => approvals::run(&args),

@@ -70,6 +70,8 @@ enum Task {
     McpConformance(lab::Args),
     /// Run a real client through every way in which a guard can fail, and keep the fault report.
     E2e(lab::Args),
+    /// Plant installations, right and wrong ones, and have `phasegate drill` try each with a real client.
+    Drill(lab::Args),
     /// Check that the kept fault reports fit the adapters and scenarios as they are.
     Reports(lab::Args),
     /// Check the plugins of clients against the clients' published types, and what they share against faults.
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
         Task::McpClients(args) => lab::run("mcp-clients", &args),
         Task::McpConformance(args) => lab::run("mcp-conformance", &args),
         Task::E2e(args) => lab::run("e2e", &args),
+        Task::Drill(args) => lab::run("drill", &args),
         Task::Reports(args) => lab::run("reports", &args),
         Task::Shims(args) => lab::run("shims", &args),
         Task::Overhead(args) => lab::run("overhead", &args),

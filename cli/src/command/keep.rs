@@ -3,6 +3,8 @@
 pub mod init;
 pub mod adapters;
 pub mod doctor;
+#[cfg(unix)]
+pub mod drill;
 pub mod reload;
 pub mod repair;
 pub mod gc;

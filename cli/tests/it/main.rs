@@ -25,6 +25,8 @@ mod confined;
 mod context_size;
 mod copilot_cli;
 mod doctor;
+#[cfg(unix)]
+mod drill;
 mod effects;
 mod end;
 mod documents;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use phasegate_adapter::{Ability, Adapter};
+use phasegate_adapters::matrix::{COLUMNS, row};
 
 use super::generated::{Generated, cell};
 
@@ -11,6 +12,15 @@ pub(super) fn page() -> Generated {
     let mut text = String::from(
         "# Platforms\n\nMade by `cargo xtask gen` from the adapters of this build. `phasegate adapters` and `phasegate doctor` print the same facts.\n",
     );
+    text.push_str(&format!("\n| | {} |\n|---|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len())));
+    for adapter in phasegate_adapters::all() {
+        let cells = row(adapter).map(|ability| match ability {
+            Ability::Yes => "yes".to_owned(),
+            Ability::Partly(limit) => format!("partly: {}", cell(&limit)),
+            Ability::No(instead) => format!("no: {}", cell(&instead)),
+        });
+        let _ = writeln!(text, "| {} | {} |", adapter.name(), cells.join(" | "));
+    }
     for adapter in phasegate_adapters::all() {
         text.push_str(&section(adapter));
     }

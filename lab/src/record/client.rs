@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 use super::frame::Frame;
 use super::later::Which;
-use super::model::{Asked, Model, http, messages};
+use super::model::{Asked, Model};
 use super::played::{Outcome, Played, Said};
 use super::scratch::Scratch;
 use super::story::{Call, Story};
+use phasegate::scripted::{http, messages};
 use xtask::failure::{Failure, Result};
 use xtask::root::{read, write};
 
@@ -158,7 +159,8 @@ pub(crate) fn live(client: &dyn Client, stage: &Stage<'_>) -> Result<Played> {
     let calls = story.calls().into_iter().map(|(id, call)| (id, client.native(call, scratch))).collect();
     let model = Arc::new(Model::new(story.clone(), own, client.marker(&story.prompt), calls));
     let answering = Arc::clone(&model);
-    let port = http::serve(move |request| answering.answer(request))?;
+    let port = http::serve(move |request| answering.answer(request))
+        .map_err(|error| Failure::new(format!("the scripted model cannot listen: {error}")))?;
     let (out, err) = (scratch.path("stream.jsonl"), scratch.path("stderr.txt"));
     for (at, (prompt, which)) in processes(story).into_iter().enumerate() {
         if at > 0 {

@@ -1,19 +1,16 @@
 //! The scripted model: answers with the story's turns and records every request.
 
-pub(super) mod http;
-pub(super) mod messages;
-mod responses;
-
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::http::{Request, Response};
-use self::messages::Block;
 use super::scratch::Scratch;
 use super::story::{MAIN, Story, Turn, call_id};
+use phasegate::scripted::http::{Request, Response};
+use phasegate::scripted::messages::{self, Block};
+use phasegate::scripted::responses;
 
 /// A model that plays a story.
 pub(super) struct Model {

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use owo_colors::OwoColorize as _;
 use phasegate_adapter::{Ability, Adapter};
-use serde_json::{Value, json};
+use phasegate_adapters::matrix::{COLUMNS, row};
+use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -33,6 +34,7 @@ pub fn run(_: &Args, context: &Context) -> Result<Exit, Failure> {
     if context.out.json {
         context.out.value(&rows.iter().map(|(adapter, signs)| as_json(*adapter, signs)).collect());
     } else {
+        matrix(context, &adapters);
         rows.iter().for_each(|(adapter, signs)| print(context, *adapter, signs));
     }
     Ok(Exit::Done)
@@ -64,6 +66,36 @@ pub fn place(place: &str, root: &Path, home: &Path) -> std::path::PathBuf {
     }
 }
 
+/// All platforms side by side.
+fn matrix(context: &Context, adapters: &[&'static dyn Adapter]) {
+    let out = context.out;
+    let width = adapters.iter().map(|adapter| adapter.id().len()).max().unwrap_or_default();
+    let titles: String = COLUMNS.iter().map(|title| format!("  {title:<9}")).collect();
+    out.line(format_args!("{:width$}{}", "", titles.trim_end().bold()));
+    for adapter in adapters {
+        let cells = row(*adapter).iter().enumerate().fold(String::new(), |cells, (at, ability)| {
+            let last = at + 1 == COLUMNS.len();
+            let cell = if last { word(ability).to_owned() } else { format!("{:<9}", word(ability)) };
+            let cell = match ability {
+                Ability::Yes => cell.green().to_string(),
+                Ability::Partly(_) => cell.yellow().to_string(),
+                Ability::No(_) => cell.red().to_string(),
+            };
+            format!("{cells}  {cell}")
+        });
+        out.line(format_args!("{:width$}{}", adapter.id(), cells));
+    }
+    out.line("");
+}
+
+fn word(ability: &Ability) -> &'static str {
+    match ability {
+        Ability::Yes => "yes",
+        Ability::Partly(_) => "partly",
+        Ability::No(_) => "no",
+    }
+}
+
 fn print(context: &Context, adapter: &dyn Adapter, signs: &[String]) {
     let out = context.out;
     let found =
@@ -80,24 +112,24 @@ fn print(context: &Context, adapter: &dyn Adapter, signs: &[String]) {
 }
 
 fn as_json(adapter: &dyn Adapter, signs: &[String]) -> Value {
-    let rows: serde_json::Map<_, _> = adapter
-        .capabilities()
-        .rows()
-        .into_iter()
-        .map(|(name, ability)| {
-            let (can, limit) = match ability {
-                Ability::Yes => ("yes", None),
-                Ability::Partly(limit) => ("partly", Some(limit)),
-                Ability::No(instead) => ("no", Some(instead)),
-            };
-            (name.to_string(), json!({"can": can, "limit": limit}))
-        })
-        .collect();
+    let cell = |ability: &Ability| {
+        let limit = match ability {
+            Ability::Yes => None,
+            Ability::Partly(limit) | Ability::No(limit) => Some(limit),
+        };
+        json!({"can": word(ability), "limit": limit})
+    };
+    let capabilities = adapter.capabilities();
+    let rows: Map<_, _> =
+        capabilities.rows().map(|(name, ability)| (name.to_string(), cell(ability))).into_iter().collect();
+    let row: Map<_, _> =
+        COLUMNS.iter().zip(row(adapter)).map(|(name, ability)| ((*name).to_string(), cell(&ability))).collect();
     json!({
         "id": adapter.id(),
         "name": adapter.name(),
         "versions": adapter.diagnostics().versions(),
         "detected": signs,
         "capabilities": rows,
+        "matrix": row,
     })
 }

@@ -1,7 +1,6 @@
 //! Known test runners: which commands start one, and which of them run the whole suite (rules 3.3, tests).
 
 use crate::calls::analysis::{SimpleCommand, Word};
-use crate::prelude::*;
 use crate::shell::test_report::{Runner, TestRun};
 use crate::shell::words;
 use crate::values::glob::text_fits;

@@ -52,7 +52,7 @@ pub struct Options {
 }
 
 /// A transcript during its replay.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replay {
     policy: Arc<Policy>,
     options: Options,

@@ -18,7 +18,7 @@ use crate::facts::steps;
 use crate::facts::{self, format, named_files, pointer};
 
 /// What is known of the files. Paths are relative to the root where they lie below it, else absolute.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     live: Option<PathBuf>,
     /// The project's folder: the one given, else the first working directory that a line names.
@@ -29,7 +29,7 @@ pub(super) struct Files {
     changes: BTreeMap<String, u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Stated {
     Content(String),
     Sha256(String),

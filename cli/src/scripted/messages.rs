@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::http::Response;
 
 /// A part of the model's message.
-pub(super) enum Block {
+#[derive(Debug)]
+pub enum Block {
     /// Something said.
     Text(String),
     /// A call.
@@ -22,7 +23,8 @@ pub(super) enum Block {
 }
 
 /// The answer with these parts, streamed if the request asks for that.
-pub(super) fn reply(request: &Value, blocks: &[Block]) -> Response {
+#[must_use]
+pub fn reply(request: &Value, blocks: &[Block]) -> Response {
     let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
     let stop = if calls { "tool_use" } else { "end_turn" };
     // The client takes messages of one id for parts of one message.
@@ -76,14 +78,16 @@ fn stream(message: &Value, blocks: &[Block], stop: &str) -> String {
 }
 
 /// All text that came before the model's first message.
-pub(super) fn opening(request: &Value) -> String {
+#[must_use]
+pub fn opening(request: &Value) -> String {
     let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
     let before = messages.take_while(|message| role(message) != Some("assistant"));
     before.filter_map(|message| message.get("content")).map(text).collect::<Vec<_>>().join("\n")
 }
 
 /// All text of the user's, results of calls among it.
-pub(super) fn said_by_user(request: &Value) -> String {
+#[must_use]
+pub fn said_by_user(request: &Value) -> String {
     let messages = request.get("messages").and_then(Value::as_array).into_iter().flatten();
     let own = messages.filter(|message| role(message) == Some("user"));
     own.filter_map(|message| message.get("content")).map(text).collect::<Vec<_>>().join("\n")
@@ -91,7 +95,8 @@ pub(super) fn said_by_user(request: &Value) -> String {
 
 /// What came back for a call: whether it is an error, and all that the model reads after the message that made the
 /// call. `None` if these messages do not answer the call.
-pub(in crate::record) fn result(messages: &Value, id: &str) -> Option<(bool, String)> {
+#[must_use]
+pub fn result(messages: &Value, id: &str) -> Option<(bool, String)> {
     let all = messages.as_array()?;
     let answers = |block: &&Value| block.get("tool_use_id").and_then(Value::as_str) == Some(id);
     let blocks = |message: &Value| message.get("content").and_then(Value::as_array).cloned().unwrap_or_default();

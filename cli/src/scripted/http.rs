@@ -4,31 +4,34 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 
-use xtask::failure::{Failure, Result};
-
 /// What a client asks.
-pub(in crate::record) struct Request {
+#[derive(Debug)]
+pub struct Request {
     /// The method, such as `POST`.
-    pub(in crate::record) method: String,
+    pub method: String,
     /// The path without the query.
-    pub(in crate::record) path: String,
+    pub path: String,
     /// The body.
-    pub(in crate::record) body: Vec<u8>,
+    pub body: Vec<u8>,
 }
 
 /// The body of the answer, always with status 200.
-pub(in crate::record) struct Response {
+#[derive(Debug)]
+pub struct Response {
     /// The media type.
-    pub(in crate::record) media_type: &'static str,
+    pub media_type: &'static str,
     /// The body.
-    pub(in crate::record) body: String,
+    pub body: String,
 }
 
 /// Serves until the process ends; returns the port.
-pub(in crate::record) fn serve(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Result<u16> {
-    let failed = |error: std::io::Error| Failure::new(format!("the scripted model cannot listen: {error}"));
-    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
-    let port = listener.local_addr().map_err(failed)?.port();
+///
+/// # Errors
+///
+/// The loopback gives no port.
+pub fn serve(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> std::io::Result<u16> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
     let answer = Arc::new(answer);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {

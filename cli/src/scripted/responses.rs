@@ -11,7 +11,8 @@ use super::messages::Block;
 const STOPPED: [&str; 2] = ["Command blocked by PreToolUse hook", "Tool call blocked by PreToolUse hook"];
 
 /// The request as one of the Messages API.
-pub(super) fn request(body: &Value) -> Value {
+#[must_use]
+pub fn request(body: &Value) -> Value {
     let given = body.get("input").and_then(Value::as_array).into_iter().flatten();
     let more = given.clone().find_map(|item| item.get("tools"));
     // What a hook says of a call stands before its result, and the model reads it with the result.
@@ -59,7 +60,8 @@ fn message(item: &Value) -> Option<Value> {
 
 /// The answer with these parts, as a stream of events. A tool is named `NAMESPACE::NAME` where it is in a namespace, and one
 /// that takes a text has it under `text`.
-pub(super) fn reply(request: &Value, blocks: &[Block]) -> Response {
+#[must_use]
+pub fn reply(request: &Value, blocks: &[Block]) -> Response {
     let before = request.get("input").and_then(Value::as_array).map_or(0, Vec::len);
     let output: Vec<Value> = blocks.iter().map(|block| item(before, block)).collect();
     let usage = json!({"input_tokens": 1000, "output_tokens": 50, "total_tokens": 1050,
