@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result {
         decisions::count(&mut counts)?;
     }
     anstream::print!("{}", counts.table());
-    let compiler = output(Command::new("rustc").arg("--version"))?.trim().to_owned();
+    let compiler = compiler()?;
     let reference = Reference::read()?;
     if args.bless {
         return reference.with(counts, compiler).write();
@@ -54,6 +54,13 @@ pub(crate) fn run(args: &Args) -> Result {
     }
     let way = if args.release { "counts --release --bless" } else { "counts --bless" };
     Err(Failure::new(format!("{}\n`cargo xtask {way}` commits to what is", wrong.join("\n"))))
+}
+
+/// What made the instructions: the compiler, and whether it builds incrementally, which makes some 3 % more of them.
+fn compiler() -> Result<String> {
+    let version = output(Command::new("rustc").arg("--version"))?;
+    let whole = std::env::var_os("CARGO_INCREMENTAL").is_some_and(|set| set == "0");
+    Ok(format!("{}{}", version.trim(), if whole { ", CARGO_INCREMENTAL=0" } else { "" }))
 }
 
 /// Why nothing can be counted here.

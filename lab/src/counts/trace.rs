@@ -52,10 +52,14 @@ impl Trace {
     }
 }
 
-/// The last two names of a path, with `*` for a name that is a digest.
+/// The last two names of a path, with `*` for a name that is a digest or by chance.
 fn plain(path: &str) -> String {
     let digest = |name: &str| name.len() >= 32 && name.chars().all(|letter| letter.is_ascii_hexdigit());
     let names = path.rsplit('/').take(2).map(|name| {
+        // A file that is moved to its place when it is whole.
+        if name.starts_with(".phasegate-") {
+            return ".phasegate-*".to_owned();
+        }
         let (stem, end) = name.split_once('.').unwrap_or((name, ""));
         match (digest(stem), end) {
             (true, "") => "*".to_owned(),
