@@ -94,12 +94,6 @@ pub(crate) const SLOW: &[Slow] = &[
         run: |_| mutants::run(),
     },
     Slow {
-        name: "installed counts",
-        // A release is built for it, so not every change of what a hook calls has it run.
-        folders: &["Cargo.toml", "release.toml", "cli/hook.ld", "lab/bench/counted.json", "core/runtime/src/driver"],
-        run: |_| lab::run_with("counts", &["--release"]),
-    },
-    Slow {
         name: "packages",
         folders: &["Cargo.toml", "Cargo.lock", "xtask/src/packages.rs"],
         run: |long| packages::run(&packages::Args { alone: long }),
