@@ -87,18 +87,18 @@ fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
     blocks.filter(|block| !block.starts_with('#')).filter_map(|block| block.split_once('\n'))
 }
 
-/// The rows of each program, once they were asked for: rules ask at every command.
-static ROWS: OnceBox<BTreeMap<&'static str, &'static str>> = OnceBox::new();
+/// The programs by their first letter, each with its rows, once they were asked for: rules ask at every command.
+static ROWS: OnceBox<BTreeMap<Option<u8>, Vec<(&'static str, &'static str)>>> = OnceBox::new();
 
 /// The rows of a program, with its name as the table has it.
 fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
     let all = ROWS.get_or_init(|| {
-        let mut all = BTreeMap::new();
+        let mut all = BTreeMap::<_, Vec<_>>::new();
         let named = blocks().flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows)));
-        named.for_each(|(name, rows)| _ = all.entry(name).or_insert(rows));
+        named.for_each(|(name, rows)| all.entry(name.bytes().next()).or_default().push((name, rows)));
         Box::new(all)
     });
-    all.get_key_value(name).map(|(name, rows)| (*name, *rows))
+    all.get(&name.bytes().next())?.iter().find(|(one, _)| *one == name).copied()
 }
 
 /// Whether a text that was not read as a line of the shell has a word of a program that may do this.
