@@ -1,17 +1,20 @@
 //! `cargo xtask hook-order`: writes the linker script that puts the functions that hooks call next to each other.
 //!
-//! It links the program with a map of its sections, plays a short session under `valgrind --tool=callgrind`, and lists
+//! It links the program with a map of its sections, plays short sessions under `valgrind --tool=callgrind`, and lists
 //! the sections of the functions that ran. It wants Linux, lld and valgrind.
 
-mod session;
 mod script;
 
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::hook_session::Session;
 use xtask::failure::{Failure, Result};
 use xtask::process::{cargo, output};
 use xtask::root::{read, root, target, write};
+
+/// The sessions that are played: what hooks usually get.
+const SESSIONS: [&str; 2] = ["session.json", "counted.json"];
 
 /// Writes `cli/hook.ld`.
 pub(crate) fn run() -> Result {
@@ -20,11 +23,20 @@ pub(crate) fn run() -> Result {
     std::fs::create_dir_all(&folder).map_err(|error| Failure::file(&folder, error))?;
     let map = folder.join("map");
     let guard = linked(&map)?;
-    let profiles = session::play(&guard, &folder)?;
-    let mut ran = script::Ran::default();
-    for profile in profiles {
-        ran.add(&read(&profile)?);
+    let (mut profiles, mut starts) = (Vec::new(), Vec::new());
+    for name in SESSIONS {
+        let session = Session::stage(name, &guard, &folder.join(name))?;
+        for (at, frame) in session.frames.iter().enumerate() {
+            let profile = folder.join("profile");
+            let kept = format!("--callgrind-out-file={}", profile.display());
+            frame.feed(session.hook(&["valgrind", "--tool=callgrind", "--demangle=no", &kept]))?;
+            // A session starts once: what only its start calls comes last.
+            if at == 0 { &mut starts } else { &mut profiles }.push(read(&profile)?);
+        }
     }
+    profiles.append(&mut starts);
+    let mut ran = script::Ran::default();
+    profiles.iter().for_each(|profile| ran.add(profile));
     let lines = script::lines(&read(&map)?, &ran);
     let path = root().join("cli/hook.ld");
     write(&path, &script::written(&lines))?;

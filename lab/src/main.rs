@@ -5,7 +5,9 @@ mod clients;
 mod generate;
 mod shims;
 mod bench;
+mod hook_session;
 mod hook_order;
+mod counts;
 mod fuzz;
 mod stress;
 mod shell_oracle;
@@ -40,6 +42,8 @@ enum Task {
     Bench(bench::Args),
     /// Write the linker script that puts the functions that hooks call next to each other.
     HookOrder,
+    /// Count what a hook and a decision do, and compare it with what is committed.
+    Counts(counts::Args),
     /// Run the fuzz targets, each for a while.
     Fuzz(fuzz::Args),
     /// Send many hooks at once to one session, kill some, and compare the journal with what was answered.
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         Task::Gen(args) => generate::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::HookOrder => hook_order::run(),
+        Task::Counts(args) => counts::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Stress(args) => stress::run(&args),
         Task::ShellOracle(args) => shell_oracle::run(&args),

@@ -58,6 +58,8 @@ enum Task {
     Gen(lab::Args),
     /// Measure one decision in process, and one hook as a process.
     Bench(lab::Args),
+    /// Count what a hook and a decision do, and compare it with what is committed.
+    Counts(lab::Args),
     /// Write the linker script that puts the functions that hooks call next to each other.
     HookOrder(lab::Args),
     /// Let a real client play a story, guarded by phasegate, and keep the session as a case.
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Task::Skips => skips::run(),
         Task::Gen(args) => lab::run("gen", &args),
         Task::Bench(args) => lab::run("bench", &args),
+        Task::Counts(args) => lab::run("counts", &args),
         Task::HookOrder(args) => lab::run("hook-order", &args),
         Task::Record(args) => lab::run("record", &args),
         Task::RecordMcp(args) => lab::run("record-mcp", &args),

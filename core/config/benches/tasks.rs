@@ -8,8 +8,21 @@ use phasegate_core::events::event::By;
 use phasegate_core::{Event, EventKind, FactKey, FactValue, Facts, Policy, State, step};
 use serde_json::{Value, json};
 
+/// Measures. With `count CASE` it decides a command once, for `cargo xtask counts`.
 fn main() {
-    divan::main();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["count", "40 tasks"] => once(SIZES[0]),
+        _ => divan::main(),
+    }
+}
+
+fn once(tasks: Tasks) {
+    let mut policy = policy();
+    let state = begun(&mut policy, tasks);
+    let call = event(serde_json::from_str(CALLS[2].1).unwrap_or_default());
+    let (_, facts) = after(&mut policy, &state, &call, tasks);
+    drop(divan::black_box(step(&policy, &state, &call, &facts)));
 }
 
 const SKILLS: [&str; 2] = ["test-first", "release"];

@@ -10,8 +10,20 @@ use phasegate_core::policy::{
 use phasegate_core::{Event, EventKind, Facts, Policy, State, step};
 use serde_json::json;
 
+/// Measures. With `count CASE` it decides that call once, for `cargo xtask counts`.
 fn main() {
-    divan::main();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["count", "allowed"] => once("allowed_0_1"),
+        ["count", "denied"] => once("allowed_3_1"),
+        _ => divan::main(),
+    }
+}
+
+fn once(tool: &str) {
+    let policy = policy(SIZES[0]);
+    let (state, call) = (active(&policy), call(tool));
+    drop(divan::black_box(step(&policy, &state, &call, &Facts::new())));
 }
 
 /// How many skills, phases in each, and matchers in each list.

@@ -4,8 +4,20 @@
 use phasegate_core::{Event, Facts, Policy, State, step};
 use serde_json::{Value, json};
 
+/// Measures. With `count CASE` it decides that call once, for `cargo xtask counts`.
 fn main() {
-    divan::main();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["count", "100 rules"] => once(&text(100), 0),
+        ["count", "200 rules, 10 facts"] => once(&with_facts(), 1),
+        _ => divan::main(),
+    }
+}
+
+fn once(text: &str, events: usize) {
+    let policy: Policy = serde_json::from_str(text).unwrap();
+    let state = after(&policy, events);
+    drop(divan::black_box(step(&policy, &state, &call(), &Facts::new())));
 }
 
 /// `context.A.B OP VALUE`.

@@ -277,13 +277,21 @@ impl<'a> Place<'a> {
         })
     }
 
+    fn of_sides(&self, op: Op, left: &'a Expr, right: &'a Expr) -> Result<Compared<'a>, Failed> {
+        // Most compare a field of the command or of the path with a literal.
+        if let (Some(found), Expr::Literal(literal)) = (self.of_part(left), right) {
+            return self.compared(op, found, &literal.into());
+        }
+        match self.among(op, left, right) {
+            Some(truth) => truth.map(Compared::Truth),
+            None => self.compared(op, self.seen(left)?.as_ref(), self.seen(right)?.as_ref()),
+        }
+    }
+
     fn operator(&self, op: Op, Sides { left, right }: &'a Sides) -> Found<'a> {
-        let truth = match self.among(op, left, right) {
-            Some(truth) => truth?,
-            None => match self.compared(op, self.seen(left)?.as_ref(), self.seen(right)?.as_ref())? {
-                Compared::Truth(truth) => truth,
-                Compared::Number(number) => return Ok(number),
-            },
+        let truth = match self.of_sides(op, left, right)? {
+            Compared::Truth(truth) => truth,
+            Compared::Number(number) => return Ok(number),
         };
         Ok(match truth {
             Truth::Yes => Value::Bool(true),

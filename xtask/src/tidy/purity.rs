@@ -8,7 +8,7 @@ const INSTEAD: &str = "time comes in with the event and facts with the call; gat
 const PACKAGE: &str = "phasegate-core";
 const FOLDER: &str = "core/engine/src/";
 /// `schemars` describes the event types, under a feature that only `cargo xtask gen` and tests switch on.
-const DEPENDENCIES: &[&str] = &["phasegate-rules", "regex", "schemars", "serde", "serde_json", "sha2"];
+const DEPENDENCIES: &[&str] = &["once_cell", "phasegate-rules", "regex", "schemars", "serde", "serde_json", "sha2"];
 const FOREIGN: &[&str] = &["std::", "extern crate std", "static mut", "thread_local"];
 
 /// The engine is `no_std`, names nothing of `std`, and depends on the listed crates alone.

@@ -33,7 +33,7 @@ pub(crate) fn of_call(call: &Call) -> String {
 /// A command of the call in backticks, as it stands in the line; else its words, as far as they are known.
 pub(crate) fn of_command(call: &Call, command: &SimpleCommand) -> String {
     let (start, end) = (usize::try_from(command.span.0).ok(), usize::try_from(command.span.1).ok());
-    let line = call.input.get("command").and_then(Value::as_str);
+    let line = call.command().and_then(Value::as_str);
     if let (Some(line), Some(start), Some(end)) = (line, start, end)
         && let Some(typed) = line.get(start..end).filter(|typed| !typed.is_empty())
     {

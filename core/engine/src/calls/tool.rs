@@ -84,6 +84,17 @@ pub struct Call {
     pub background: bool,
 }
 
+impl Call {
+    /// What its argument `command` is. Each pattern of a command asks for it: to look at a few arguments is quicker than to
+    /// make a hash of the name.
+    pub(crate) fn command(&self) -> Option<&Value> {
+        match &self.input {
+            Value::Object(all) if all.len() <= 8 => all.iter().find(|(name, _)| *name == "command").map(|(_, is)| is),
+            input => input.get("command"),
+        }
+    }
+}
+
 /// The tool's own name in one that has its server's before it, as clients show it: `write_file` in `fs__write_file`.
 /// `None` where it does not begin with this server's.
 pub fn without_server<'n>(name: &'n str, server: &str) -> Option<&'n str> {

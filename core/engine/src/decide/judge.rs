@@ -369,7 +369,7 @@ impl<'a> SkillPart<'a> {
     fn command(&self, parts: usize) -> Option<String> {
         let [command] = self.call.analysis.commands.as_slice() else { return None };
         let (start, end) = (usize::try_from(command.span.0).ok()?, usize::try_from(command.span.1).ok()?);
-        let line = self.call.input.get("command").and_then(Value::as_str).filter(|_| parts > 0)?;
+        let line = self.call.command().and_then(Value::as_str).filter(|_| parts > 0)?;
         line.get(start..end).map(ToString::to_string)
     }
 

@@ -139,7 +139,7 @@ fn covers(call: &Call, classifier: &Classifier) -> bool {
     if later || !commands.iter().any(|command| is_persons(command, classifier)) {
         return !later;
     }
-    let line = call.input.get("command").and_then(Value::as_str).unwrap_or_default();
+    let line = call.command().and_then(Value::as_str).unwrap_or_default();
     let plain = |letter: char| letter.is_alphanumeric() || " '\"-_.,:*?+%|@".contains(letter);
     let names_file = |word: &str| word.trim_start_matches(['\'', '"']).starts_with('@');
     line.chars().all(plain) && !line.split(' ').any(names_file) && !line.contains("||")

@@ -145,7 +145,7 @@ pub(crate) fn keep(draft: &mut Draft, call: &Call, event: &Event, decision: &mut
 
 /// The call as a person reads it: on one line, and whole unless it is very long.
 fn shown(call: &Call) -> String {
-    let command = call.input.get("command").and_then(Value::as_str);
+    let command = call.command().and_then(Value::as_str);
     let input = command.map_or_else(|| call.input.to_string(), ToString::to_string);
     format!("{} {}", call.tool.name, phrase::cut(&one_line(&input), MAX_SHOWN_CHARS))
 }

@@ -290,7 +290,7 @@ impl Matcher {
     /// Whether commands are asked for, and the call is of another tool that runs lines.
     fn is_asked_of_another_shell(&self, call: &Call) -> bool {
         let asks = !self.commands.is_empty() && matches!(&self.tool, ToolPattern::Exact(name) if name == BASH);
-        asks && call.tool.name != BASH && call.input.get("command").is_some_and(Value::is_string)
+        asks && call.tool.name != BASH && call.command().is_some_and(Value::is_string)
     }
 
     /// Whether the name has this server before the tool's own, as clients show it: `fs__write_file`.
@@ -334,7 +334,7 @@ impl Matcher {
         if let Some(word) = wanted.strip_prefix(DOES) {
             return does(word, call, labels);
         }
-        let Some(Value::String(line)) = call.input.get("command") else { return Fit::Doubt };
+        let Some(Value::String(line)) = call.command() else { return Fit::Doubt };
         if is_whole(wanted, line) {
             return Fit::Yes;
         }
@@ -406,13 +406,13 @@ const ANY_COMMAND: &str = "*";
 /// Whether a line of which no command is known may be one: a line that no parser reads may be any, a line of another shell
 /// one whose program it names.
 fn unread(wanted: &str, call: &Call, labels: &Labels) -> Fit {
-    let line = call.input.get("command").and_then(Value::as_str).unwrap_or_default();
+    let line = call.command().and_then(Value::as_str).unwrap_or_default();
     let may_be = if call.tool.name == BASH { !only_reads(labels) } else { words::mentions(line, wanted) };
     if may_be { Fit::Doubt } else { Fit::No }
 }
 
 fn is_whole_line(wanted: &str, call: &Call) -> bool {
-    let line = call.input.get("command").and_then(Value::as_str);
+    let line = call.command().and_then(Value::as_str);
     line.is_some_and(|line| is_whole(wanted, line))
 }
 

@@ -139,7 +139,7 @@ fn narrow(one: &mut Call, origin: &Origin<'_>, path: Option<&Value<'_>>, call: &
     one.analysis.paths = path.map(named).unwrap_or_default();
     one.analysis.paths.iter_mut().for_each(|path| path.command = at);
     let Some((_, command)) = origin.command else { return whole.clone() };
-    if !call.input.get("command").is_some_and(serde_json::Value::is_string) {
+    if !call.command().is_some_and(serde_json::Value::is_string) {
         one.input = json!({"command": text_of(command)});
     }
     labels_of(command, &own_labels(whole))

@@ -278,7 +278,7 @@ impl<'a> RuleCall<'a> {
     /// Whether it is a line of which no command is known, and that may do more than read.
     fn is_unread_line(&self) -> bool {
         let labels = &self.call.tool.labels;
-        let takes_line = || labels.is_empty() && self.call.input.get("command").is_some_and(Json::is_string);
+        let takes_line = || labels.is_empty() && self.call.command().is_some_and(Json::is_string);
         commands_of(self.call).is_empty() && !only_reads(labels) && (self.is_shell() || takes_line())
     }
 

@@ -23,6 +23,12 @@ pub const DOES: &str = "does:";
 /// Of options that exclude one another the last holds: where the words without those that it undoes would be answered
 /// otherwise, the answer is doubt.
 pub(crate) fn fits(command: &SimpleCommand, pattern: &str) -> Fit {
+    // Most patterns are of other programs, so the program is compared before anything else.
+    let Some(program) = command.words.first() else { return Fit::No };
+    let other = |wanted: &str| wanted != "*" && program_fits(wanted, program) == Fit::No;
+    if pattern.split_whitespace().next().is_none_or(other) {
+        return Fit::No;
+    }
     let as_written = fits_as_written(command, pattern);
     let Some(words) = in_effect(&command.words) else { return as_written };
     let in_effect = fits_as_written(&SimpleCommand { words, ..command.clone() }, pattern);
@@ -42,6 +48,10 @@ fn in_effect(words: &[Word]) -> Option<Vec<Word>> {
     let Some(Word::Known(program)) = words.first() else { return None };
     let program = program.rsplit('/').next().unwrap_or_default();
     let (_, short) = BY_LAST.iter().find(|(name, _)| *name == program)?;
+    // Only a word that takes something back undoes one before it, or is undone.
+    let takes_back =
+        |word: &Word| matches!(word, Word::Known(text) if text.starts_with("--no-") || text.ends_with("=false"));
+    words.iter().any(takes_back).then_some(())?;
     // The name of an option, and whether it says that it holds.
     let said = |word: &Word| {
         let Word::Known(text) = word else { return None };
@@ -63,11 +73,6 @@ fn in_effect(words: &[Word]) -> Option<Vec<Word>> {
 
 fn fits_as_written(command: &SimpleCommand, pattern: &str) -> Fit {
     let Some((program, arguments)) = command.words.split_first() else { return Fit::No };
-    // Most patterns are of other programs, so the program is compared before anything else.
-    let other = |wanted: &str| wanted != "*" && program_fits(wanted, program) == Fit::No;
-    if pattern.split_whitespace().next().is_none_or(other) {
-        return Fit::No;
-    }
     let pattern: Vec<&str> = pattern.split_whitespace().collect();
     let open = pattern.len() > 1 && pattern.last() == Some(&"*");
     let plain = if is_plain_but(command, open) { Fit::Yes } else { Fit::Doubt };

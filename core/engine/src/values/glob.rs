@@ -5,6 +5,7 @@ mod group;
 use core::fmt;
 use core::ops::Deref;
 
+use once_cell::race::OnceBox;
 use serde::{Deserialize, Serialize};
 
 use crate::prelude::*;
@@ -80,13 +81,22 @@ pub fn path_fits(pattern: &str, path: &str) -> bool {
     parts_fit(&pattern, &path)
 }
 
-/// A pattern of paths as [`path_fits`] has it, with its braces written out. It is stored as its text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A pattern of paths as [`path_fits`] has it. It is stored as its text. Its braces are written out when it is first
+/// asked: a policy has thousands of such texts, and most calls ask for few of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Glob {
     text: String,
-    selects: Set,
+    selects: OnceBox<Set>,
 }
+
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Glob {}
 
 /// What patterns select, less what others do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -253,6 +263,11 @@ impl Choice {
 }
 
 impl Glob {
+    fn selects(&self) -> &Set {
+        let of = |text| Group::read(text).map_or_else(|| Set::of_pattern(text), |group| Set::of(&group.files));
+        self.selects.get_or_init(|| Box::new(of(&self.text)))
+    }
+
     /// The group that it is, if it is one.
     pub fn group(&self) -> Option<Group> {
         Group::read(&self.text)
@@ -268,23 +283,23 @@ impl Glob {
 
     /// Whether a path fits, as [`path_fits`] says.
     pub fn fits(&self, path: &str) -> bool {
-        self.selects.fits(path)
+        self.selects().fits(path)
     }
 
     /// Whether what it fits lies below this folder, as [`lies_below`] says.
     pub fn lies_below(&self, folder: &str) -> bool {
-        self.selects.any(&|choice| choice.lies_below(folder))
+        self.selects().any(&|choice| choice.lies_below(folder))
     }
 
     /// Whether it selects every path of the project.
     pub fn selects_all(&self) -> bool {
-        self.selects.wholly(&|choice| choice.text == "**" || choice.text == "**/*")
+        self.selects().wholly(&|choice| choice.text == "**" || choice.text == "**/*")
     }
 
     /// Whether a file that it selects may lie in this folder, at any depth. Of the folders of the whole machine, only those
     /// count of which the pattern names the last: `/**/.agent/plans/*.md` does not open each of them.
     pub fn may_lie_in(&self, folder: &str) -> bool {
-        self.selects.may(folder, &|choice| match choice.text.strip_prefix("/**/") {
+        self.selects().may(folder, &|choice| match choice.text.strip_prefix("/**/") {
             Some(rest) if rest.contains('/') => names_last(rest, folder),
             _ => may_lie_in(&choice.text, folder),
         })
@@ -292,24 +307,23 @@ impl Glob {
 
     /// Whether it may select a file below this folder, at any depth, whose path ends as one of these texts does.
     pub fn may_select_below(&self, folder: &str, ends: &[String]) -> bool {
-        self.selects.may(folder, &|choice| choice.may_select_below(folder, ends))
+        self.selects().may(folder, &|choice| choice.may_select_below(folder, ends))
     }
 
     /// Whether it selects this folder and everything that lies in it.
     pub fn has_all_of(&self, folder: &str) -> bool {
-        self.selects.wholly(&|choice| choice.goes_on_below(folder))
+        self.selects().wholly(&|choice| choice.goes_on_below(folder))
     }
 
     /// Whether it selects all that lies in a folder, at any depth.
     pub fn has_all_below(&self, folder: &str) -> bool {
-        self.selects.wholly(&|choice| choice.has_all_below(folder))
+        self.selects().wholly(&|choice| choice.has_all_below(folder))
     }
 }
 
 impl From<String> for Glob {
     fn from(text: String) -> Self {
-        let selects = Group::read(&text).map_or_else(|| Set::of_pattern(&text), |group| Set::of(&group.files));
-        Self { selects, text }
+        Self { text, selects: OnceBox::new() }
     }
 }
 

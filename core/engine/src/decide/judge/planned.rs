@@ -64,7 +64,7 @@ impl SkillPart<'_> {
         let commands = &self.call.analysis.commands;
         let letters = |line: &Matcher| line.is_whole_line(&self.call) && self.one(line, Use::Permit);
         let words = || {
-            let line = self.call.input.get("command").and_then(Value::as_str)?;
+            let line = self.call.command().and_then(Value::as_str)?;
             in_words(line, commands).filter(|words: &String| step.in_words.contains(words) && self.is_of_tool(step))
         };
         self.call.analysis.starts_in == RunsIn::Root && (step.lines.iter().any(letters) || words().is_some())

@@ -13,7 +13,7 @@ use crate::state::redacted_tests::Fit;
 /// Whether a call does what a word says: a command of its line by the table of programs, another tool by its labels.
 pub(super) fn does(word: &str, call: &Call, labels: &Labels) -> Fit {
     let commands = &call.analysis.commands;
-    let Some(Value::String(line)) = call.input.get("command") else {
+    let Some(Value::String(line)) = call.command() else {
         return of_truth(Truth::of(labels.contains(word)));
     };
     if commands.is_empty() {
@@ -36,8 +36,8 @@ pub(super) fn does(word: &str, call: &Call, labels: &Labels) -> Fit {
 
 /// What a fit of one command says of its line: among others it is not exactly this one, and may still be what a list forbids.
 pub(super) fn among(best: Fit, call: &Call, labels: &Labels) -> Fit {
-    let alone = call.analysis.commands.len() == 1 && call.analysis.is_its_commands(labels);
-    if best == Fit::No || alone { best } else { best.min(Fit::Doubt) }
+    let alone = || call.analysis.commands.len() == 1 && call.analysis.is_its_commands(labels);
+    if best == Fit::No || alone() { best } else { best.min(Fit::Doubt) }
 }
 
 fn of_truth(truth: Truth) -> Fit {

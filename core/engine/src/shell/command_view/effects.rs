@@ -15,6 +15,7 @@
 
 use alloc::collections::BTreeMap;
 
+use once_cell::race::OnceBox;
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
 use super::options::{Options, takes_value};
@@ -72,14 +73,29 @@ const MAX_OPERANDS: usize = 64;
 /// The most programs among the words of a launcher that are looked at. With more of them it may do anything.
 const MAX_INNER: usize = 8;
 
-/// The names of each block, and its rows.
+/// The names of each block, and its rows. An empty line ends a block.
 fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TABLE.trim_end().split("\n\n").filter(|block| !block.starts_with('#')).filter_map(|block| block.split_once('\n'))
+    let text = TABLE.trim_end();
+    // A search for one letter is several times faster than one for two.
+    let is_empty = |end: &usize| text.as_bytes().get(end.saturating_add(1)) == Some(&b'\n');
+    let ends = text.match_indices('\n').map(|(end, _)| end).filter(is_empty).chain([text.len()]);
+    let block = |start: &mut usize, end: usize| text.get(core::mem::replace(start, end.saturating_add(2))..end);
+    let blocks = ends.scan(0, move |start, end| Some(block(start, end))).flatten();
+    blocks.filter(|block| !block.starts_with('#')).filter_map(|block| block.split_once('\n'))
 }
+
+/// The programs by their first letter, each with its rows, once they were asked for: rules ask at every command.
+static ROWS: OnceBox<BTreeMap<Option<u8>, Vec<(&'static str, &'static str)>>> = OnceBox::new();
 
 /// The rows of a program, with its name as the table has it.
 fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
-    blocks().find_map(|(names, rows)| Some((names.split_whitespace().find(|one| *one == name)?, rows)))
+    let all = ROWS.get_or_init(|| {
+        let mut all = BTreeMap::<_, Vec<_>>::new();
+        let named = blocks().flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows)));
+        named.for_each(|(name, rows)| all.entry(name.bytes().next()).or_default().push((name, rows)));
+        Box::new(all)
+    });
+    all.get(&name.bytes().next())?.iter().find(|(one, _)| *one == name).copied()
 }
 
 /// Whether a text that was not read as a line of the shell has a word of a program that may do this.
