@@ -10,6 +10,7 @@ mod hooks;
 mod decisions;
 mod reference;
 mod release;
+pub(crate) mod session;
 mod trace;
 
 use std::process::Command;

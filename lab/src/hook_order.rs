@@ -8,7 +8,7 @@ mod script;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::hook_session::Session;
+use crate::counts::session::Session;
 use xtask::failure::{Failure, Result};
 use xtask::process::{cargo, output};
 use xtask::root::{read, root, target, write};

@@ -5,7 +5,6 @@ mod clients;
 mod generate;
 mod shims;
 mod bench;
-mod hook_session;
 mod hook_order;
 mod counts;
 mod fuzz;

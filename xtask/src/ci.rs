@@ -40,7 +40,6 @@ const STEPS: &[Step] = &[
     Step { name: "lints and build", run: build },
     Step { name: "generated files", run: || lab::run_with("gen", &["--check"]) },
     Step { name: "fault reports", run: || lab::run_with("reports", &[]) },
-    Step { name: "counts", run: || lab::run_with("counts", &[]) },
     Step { name: "tests", run: || run_command(&mut cargo(&["test", "--workspace", "--no-fail-fast"])) },
     Step { name: "skipped tests", run: skips::run },
     Step { name: "conformance", run: || conformance::run(&conformance::Args::default()) },

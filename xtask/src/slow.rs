@@ -79,6 +79,19 @@ pub(crate) const SLOW: &[Slow] = &[
         },
     },
     Slow {
+        name: "counts",
+        folders: &[
+            "core/*/src",
+            "adapters/*/src",
+            "cli/src",
+            "cli/hook.ld",
+            "Cargo.lock",
+            "lab/src/counts",
+            "lab/bench/counts.json",
+        ],
+        run: |_| lab::run_with("counts", &[]),
+    },
+    Slow {
         name: "shell oracle",
         folders: &["core/shell/src", "conformance/shell", "lab/src/shell_oracle"],
         // Its sandbox is made of namespaces.

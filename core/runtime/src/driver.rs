@@ -336,7 +336,7 @@ impl<'a> Driver<'a> {
         });
         self.mark_unproven(&mut event);
         if let EventKind::ToolCall { analysis, .. } = &mut event.kind {
-            analysis.gone = gone_calls(&self.project, &self.state);
+            analysis.gone = gone_calls(&self.project, &self.state).into();
         }
         if let EventKind::Join { runs, .. } = &event.kind {
             let session = state::Session { runs: runs.clone().into(), ..state::Session::default() };

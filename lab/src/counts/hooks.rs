@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::reference::Counts;
 use super::{callgrind, order, trace};
-use crate::hook_session::{Frame, Session};
+use crate::counts::session::{Frame, Session};
 use xtask::failure::{Failure, Result};
 use xtask::root::{read, root, target};
 

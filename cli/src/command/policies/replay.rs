@@ -192,7 +192,12 @@ fn readable(output: &Value, line: &Value) -> String {
     let each: Vec<String> =
         branches.map(|(name, phase)| format!("{name} {}", phase.as_str().unwrap_or_default())).collect();
     let branches = if each.is_empty() { String::new() } else { format!("  [{}]", each.join(", ")) };
-    let mut line = format!("{number:>4} {decision} {:<14} {}{branches}{}", text("event"), place.cyan(), call(line).unwrap_or_default());
+    let mut line = format!(
+        "{number:>4} {decision} {:<14} {}{branches}{}",
+        text("event"),
+        place.cyan(),
+        call(line).unwrap_or_default()
+    );
     for (key, label) in [("code", ""), ("reason", ""), ("recovery", "recovery: ")] {
         if !text(key).is_empty() {
             line.push_str(&format!("\n             {label}{}", text(key)));

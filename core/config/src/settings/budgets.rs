@@ -16,7 +16,7 @@ use crate::source::budget::BudgetSource;
 
 /// The access of all levels: the strictest.
 pub(crate) fn access<'s>(levels: impl Iterator<Item = &'s SettingsSource>) -> AccessMode {
-    let said = levels.filter_map(|level| level.access).map(AccessMode::from);
+    let said = levels.filter_map(|level| level.access);
     said.min().unwrap_or_default().min(AccessMode::Normal)
 }
 

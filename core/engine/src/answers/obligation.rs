@@ -279,13 +279,7 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
     if !skipped.is_empty() {
         text.push_str(&format!(" Skipped: {}.", skipped.join("; ")));
     }
-    match &phase.done_by {
-        Some(kind) if to_doer => text.push_str(&format!(" You are the subagent `{kind}` that does this phase.")),
-        Some(kind) => {
-            text.push_str(&format!(" Now: start the subagent `{kind}`, which does this phase, and read what it leaves."));
-        }
-        None => {}
-    }
+    text.push_str(&doer(phase, to_doer));
     text.push_str(&of_runs(run, phase));
     text.push_str(&output);
     // A page says itself what its subagent has to leave, and so does the prompt that is made of it.
@@ -299,11 +293,25 @@ fn where_it_stands(skill: &Skill, run: &Run, parent: Option<&str>, to_doer: bool
     }
     text.push_str(&to_skip(run, index));
     if let Some(next) = next.filter(|_| !to_doer && !run.has_more_waves()) {
-        let begins = if phase.done_when.is_none() && phase.run.is_none() && phase.done_by.is_none() { ", which its first call begins" } else { "" };
-        text.push_str(&format!(" Next phase: \"{}\"{begins}.", next.name));
+        text.push_str(&format!(" Next phase: \"{}\"{}.", next.name, begun_by(phase)));
     }
     text.push_str(&page);
     text
+}
+
+/// The subagent that does the phase.
+fn doer(phase: &Phase, to_doer: bool) -> String {
+    match &phase.done_by {
+        Some(kind) if to_doer => format!(" You are the subagent `{kind}` that does this phase."),
+        Some(kind) => format!(" Now: start the subagent `{kind}`, which does this phase, and read what it leaves."),
+        None => String::new(),
+    }
+}
+
+/// What leads on from a phase that asks for nothing.
+fn begun_by(phase: &Phase) -> &'static str {
+    let asks = phase.done_when.is_some() || phase.run.is_some() || phase.done_by.is_some();
+    if asks { "" } else { ", which its first call begins" }
 }
 
 /// Where the subagent that does the phase leaves its output.

@@ -301,7 +301,9 @@ fn unlisted(kind: &DenialKind) -> String {
 /// How to get on from a question: the answer is the user's. What leads on without the user is told where there is room.
 pub(crate) fn asked(decision: &Decision, name: &str) -> String {
     let typed = format!("`{} approve {name}`", slash_command::WORD);
-    let yes = |ask: &str| format!("{ask} the user: they allow it here, or type {typed} and you repeat it within ten minutes.");
+    let yes = |ask: &str| {
+        format!("{ask} the user: they allow it here, or type {typed} and you repeat it within ten minutes.")
+    };
     let other = decision.recovery.as_str();
     let both = format!("{other} {}", yes("Or ask"));
     let fits = decision.reason.chars().count().saturating_add(both.chars().count()) <= MAX_QUESTION_CHARS;

@@ -63,9 +63,9 @@ pub struct CallAnalysis {
     pub starts_as: Option<String>,
     /// The paths among the arguments of a call whose tool says nothing of paths, by how they are written there; those of the
     /// project relative to it. [`UNKNOWN`]: there are more.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    pub in_project: BTreeMap<String, String>,
+    pub in_project: Box<BTreeMap<String, String>>,
     /// Whether what the call ends with is no evidence, whatever it is: its server is not the one that a person knows.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -86,18 +86,18 @@ pub struct CallAnalysis {
     pub undoes: bool,
     /// The calls of other sessions that facts of rules count as running, and whose process is gone, each as its session and
     /// its number there. Never given by a platform.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    pub gone: Vec<String>,
+    pub gone: Box<[String]>,
     /// Whether the line says that something of it goes on after it: `&`, `nohup`.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub leaves_running: bool,
     /// The words below headings of arguments that are Markdown, by the path to the argument and the heading: those that the
     /// policy asks about. Never given by a platform.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "crate::values::is_default")]
     #[cfg_attr(feature = "schema", schemars(skip))]
-    pub sections: BTreeMap<String, BTreeMap<String, u64>>,
+    pub sections: Box<BTreeMap<String, BTreeMap<String, u64>>>,
     /// Whether the client's shell would run the line so that nothing of it stays. Never given by a platform.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(skip))]

@@ -325,7 +325,8 @@ impl<'a> SkillPart<'a> {
             this.labels = Cow::Owned(labels);
         }
         let mut lines = allow_list::lines(skill);
-        let names = |line: &Matcher| !line.commands.is_empty() || line.paths.iter().any(|test| test.access == Access::Execute);
+        let names =
+            |line: &Matcher| !line.commands.is_empty() || line.paths.iter().any(|test| test.access == Access::Execute);
         this.named = lines.any(|matcher| names(matcher) && this.one(matcher, Use::Permit));
         this
     }

@@ -67,7 +67,7 @@ impl Facts for EarlierCalls<'_> {
         let before = self.before(part);
         // A call whose process is gone no longer runs; whether it ran to its end, nobody knows.
         let runs = matches!(fact.asks, AskedOfCalls::Running(_));
-        let gone = if runs { self.call.analysis.gone.as_slice() } else { &[] };
+        let gone = if runs { &*self.call.analysis.gone } else { &[] };
         let known = kept.facts.get(key).map_or(Some(0), |calls| calls.count(now, fact.within, gone));
         if part > MAX_PARTS {
             return Some(Value::Unknown);

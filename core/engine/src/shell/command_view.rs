@@ -7,10 +7,10 @@ mod effects;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
-use self::effects::{GENTLE, TEST};
 pub use self::effects::WORDS;
 pub(crate) use self::effects::mentions;
 use self::effects::{Effects, Seen, bounded};
+use self::effects::{GENTLE, TEST};
 use self::names::Names;
 pub(crate) use self::names::of_server;
 use self::options::Options;
@@ -142,7 +142,11 @@ pub(crate) fn does(command: &SimpleCommand, before: &[SimpleCommand], word: &str
     let found = Words::of(command, before).effects(command).truth(word);
     // A variable, or a file that it writes, may make another thing of what it does by itself. What stands beside a run of
     // tests is looked at already.
-    if is_plain_but(command, true) || !GENTLE.contains(&word) || word == TEST { found } else { found.min(Truth::Unknown) }
+    if is_plain_but(command, true) || !GENTLE.contains(&word) || word == TEST {
+        found
+    } else {
+        found.min(Truth::Unknown)
+    }
 }
 
 /// The command of a line that runs none.

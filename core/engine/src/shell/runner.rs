@@ -233,7 +233,8 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
 }
 
 /// Words that select tests, for runners that do other things too, and those of them whose value is the next word.
-const SELECTS: &str = "-Dtest=* -Dit.test=* --tests=* -run=* -skip=* -short -failfast -json -bench=* -benchtime=* -benchmem";
+const SELECTS: &str =
+    "-Dtest=* -Dit.test=* --tests=* -run=* -skip=* -short -failfast -json -bench=* -benchtime=* -benchmem";
 const SELECTS_WITH_VALUE: &str = "--tests -run -skip -bench -benchtime";
 
 /// Whether a command runs tests and does nothing else: a runner that builds and publishes too, by words that are known.

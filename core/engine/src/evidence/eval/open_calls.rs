@@ -38,7 +38,8 @@ impl World<'_> {
 
     /// What a proof lacks where such a call goes on.
     pub(super) fn going_on(&self, content: &Content) -> Option<String> {
-        self.may_change(content).then(|| format!(", begun after the call has ended that may still change {}", glob::quoted(&content.text)))
+        self.may_change(content)
+            .then(|| format!(", begun after the call has ended that may still change {}", glob::quoted(&content.text)))
     }
 }
 

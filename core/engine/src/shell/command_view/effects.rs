@@ -85,12 +85,15 @@ fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// The programs by their first letter, each with its rows, once they were asked for: rules ask at every command.
-static ROWS: OnceBox<BTreeMap<Option<u8>, Vec<(&'static str, &'static str)>>> = OnceBox::new();
+static ROWS: OnceBox<BTreeMap<Option<u8>, Vec<Rows>>> = OnceBox::new();
+
+/// The name of a program, and its rows.
+type Rows = (&'static str, &'static str);
 
 /// The rows of a program, with its name as the table has it.
 fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
     let all = ROWS.get_or_init(|| {
-        let mut all = BTreeMap::<_, Vec<_>>::new();
+        let mut all = BTreeMap::<_, Vec<Rows>>::new();
         let named = blocks().flat_map(|(names, rows)| names.split_whitespace().map(move |name| (name, rows)));
         named.for_each(|(name, rows)| all.entry(name.bytes().next()).or_default().push((name, rows)));
         Box::new(all)
