@@ -1,5 +1,6 @@
 //! The drive of Claude Code.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,7 +57,8 @@ impl Drive for ClaudeCode {
         [".claude.json", ".claude/.claude.json"].map(|file| (stage.home.join(file), text.to_string())).into()
     }
 
-    /// Variables in a person's settings go before the environment, and settings on the command line before them.
+    /// Variables in a person's settings go before the environment, and settings on the command line before them. These would
+    /// also go before others on the command line, so they are given only where a person's settings name such a variable.
     fn start(&self, stage: &Stage<'_>, command: &mut Command) {
         let model = format!("http://127.0.0.1:{}", stage.port);
         let settings = json!({"env": {
@@ -64,7 +66,10 @@ impl Drive for ClaudeCode {
             "CLAUDE_CODE_USE_VERTEX": "", "CLAUDE_CODE_USE_FOUNDRY": "",
         }});
         command.args(["--model", "claude-sonnet-4-5", "--permission-mode", "bypassPermissions", "--strict-mcp-config"]);
-        command.args(["--output-format", "stream-json", "--verbose", "--settings", &settings.to_string()]);
+        command.args(["--output-format", "stream-json", "--verbose"]);
+        if names_model(stage) {
+            command.args(["--settings", &settings.to_string()]);
+        }
         command.args(["-p", stage.prompt]);
         command.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
         for name in
@@ -90,4 +95,13 @@ impl Drive for ClaudeCode {
     fn switch(&self) -> Option<(&'static str, &'static str)> {
         Some((".claude/settings.local.json", "disableAllHooks"))
     }
+}
+
+/// Whether settings name a variable that says where the model is.
+fn names_model(stage: &Stage<'_>) -> bool {
+    let places = [(stage.home, ".claude/settings.json"), (stage.project, ".claude/settings.json")];
+    let local = (stage.project, ".claude/settings.local.json");
+    let texts =
+        places.into_iter().chain([local]).filter_map(|(folder, file)| fs::read_to_string(folder.join(file)).ok());
+    texts.into_iter().any(|text| ["ANTHROPIC_", "CLAUDE_CODE_USE_"].iter().any(|name| text.contains(name)))
 }

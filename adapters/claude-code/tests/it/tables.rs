@@ -27,8 +27,8 @@ const ANSWERED: [&str; 14] = [
 ];
 
 fn replies() -> Vec<Value> {
-    let cases = entries(&case("encode"));
-    cases.iter().map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect()
+    let cases = fs::read_to_string(case("encode.jsonl")).unwrap();
+    cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The client's word for what a case's frame is about; `None` where the frame cannot be read.

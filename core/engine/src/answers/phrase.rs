@@ -18,6 +18,8 @@ const MAX_LINE_CHARS: usize = 80;
 const MAX_COMMANDS_CHARS: usize = 40;
 /// The most characters of what is needed: of the first item, and of as many as are named.
 const MAX_NEEDS_CHARS: usize = 260;
+/// The most characters of what is wrong with a file, apart from the first.
+const MAX_FAULT_CHARS: usize = 200;
 /// How what a person has to approve is called.
 const APPROVAL: &str = "the user's approval";
 /// The most elements of a plan that are named.
@@ -331,7 +333,7 @@ fn artifact(test: &ArtifactTest) -> String {
 /// An artifact of which a file has not its format.
 pub(crate) fn faulty(test: &ArtifactTest, fault: &str) -> String {
     let faults: Vec<String> = fault.split("; ").map(String::from).collect();
-    format!("the artifact `{}` in its format ({})", test.name, joined_within(&faults, MAX_LIST_CHARS))
+    format!("the artifact `{}` in its format ({})", test.name, joined_within(&faults, MAX_FAULT_CHARS))
 }
 
 /// The runs that a phase consists of.

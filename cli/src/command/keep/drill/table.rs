@@ -144,7 +144,11 @@ pub(super) fn print(out: Output, all: &[Drilled], verbose: bool) {
         rows.iter().for_each(|row| line(out, row, verbose));
     }
     let open = all.iter().flat_map(|drilled| &drilled.rows).filter(|row| row.is_open()).count();
+    let denied = all.iter().flat_map(|drilled| &drilled.rows).flat_map(|row| &row.calls).any(|call| !call.runs);
     let told = match open {
+        0 if !denied => {
+            "no call was to be denied, so this shows nothing; in warn mode every call runs".yellow().to_string()
+        }
         0 => "the guard bites here".green().to_string(),
         1 => "1 row is not as it must be; `phasegate doctor` says what is set up wrong".red().to_string(),
         count => format!("{count} rows are not as they must be; `phasegate doctor` says what is set up wrong")
