@@ -147,8 +147,9 @@ impl Builder {
                 }
                 Piece::Parameter(parameter) => self.parameter(parameter, scope, split),
                 Piece::Command { list, quoted } => match scope.printed(list) {
-                    Some(text) => self.current().push_text(text),
-                    None => self.value(Bit::Any, *quoted || !split, scope),
+                    Some(text) if *quoted || !split => self.current().push_text(&text),
+                    Some(text) if !scope.splits_oddly => self.split(&text, scope.distrusts),
+                    _ => self.value(Bit::Any, *quoted || !split, scope),
                 },
                 Piece::Process { .. } => self.current().push_text("/dev/fd/63"),
                 // Whether it stands in quotes is not kept.

@@ -97,13 +97,18 @@ impl Scope {
         }
     }
 
-    /// What a substitution prints, where that is known.
-    pub(crate) fn printed(&self, list: &List) -> Option<&str> {
-        const SHOWS: [&str; 3] = ["git", "branch", "--show-current"];
+    /// What a substitution prints, where that is known: the branch, or words that the line itself says.
+    pub(crate) fn printed(&self, list: &List) -> Option<String> {
         let simple = list.only().filter(|simple| simple.assignments.is_empty() && simple.redirections.is_empty())?;
-        let shows = simple.words.len() == SHOWS.len()
-            && simple.words.iter().zip(SHOWS).all(|(word, known)| word.keyword() == Some(known));
-        self.branch.as_deref().filter(|_| shows && self.is_program("git"))
+        let words: Vec<String> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect::<Option<_>>()?;
+        let (program, words) = words.split_first().filter(|(program, _)| self.is_program(program))?;
+        let plain = |text: &&String| !text.starts_with(['-', '~']) && !text.contains(['\\', '%', '*', '?', '[', '{']);
+        match (program.as_str(), words) {
+            ("git", [first, second]) if first == "branch" && second == "--show-current" => self.branch.clone(),
+            ("echo", words) if words.iter().all(|word| plain(&word)) => Some(words.join(" ")),
+            ("printf", [word]) => Some(word.clone()).filter(|word| plain(&word)),
+            _ => None,
+        }
     }
 
     /// The scope of a shell that this one starts: it knows the folder, and may get any value from here.
@@ -167,6 +172,8 @@ impl Scope {
             None => match name {
                 "!" => vec![Bit::Numbers],
                 "HOME" => vec![Bit::Home],
+                // A shell takes it from nowhere else when it starts.
+                "IFS" if !self.splits_oddly => vec![Bit::Text(" \t\n".to_owned())],
                 "PWD" => self.own_path(),
                 "SHLVL" => vec![Bit::Number],
                 _ if is_evaluated(name) => vec![Bit::Number],

@@ -84,7 +84,10 @@ pub(super) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Option<Findin
                 // A statement can name a file.
                 walk.touch(&Field { many: false, ..Field::any(field.span) }, Access::Write);
             }
-            return Some(Finding::new(Verdict::Write, "the statement is not known to only select", field.span));
+            // A command of the program itself, or a text that it has a shell run.
+            let runs = text.contains(['\\', '`']) || text.trim_start().starts_with('.');
+            let does = if runs { Verdict::Execute } else { Verdict::Write };
+            return Some(Finding::new(does, "the statement is not known to only select", field.span));
         }
     }
     None

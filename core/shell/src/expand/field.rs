@@ -75,6 +75,16 @@ impl Field {
         self.bits.iter().map(|bit| if let Bit::Text(text) = bit { text.len() } else { 1 }).sum()
     }
 
+    /// The words that it is where each hole that may hold blanks holds some; `None` where it is one word in any case.
+    pub(crate) fn words(&self) -> Option<Vec<Self>> {
+        let blank = |bit: &Bit| bit.is_open() || matches!(bit, Bit::Tame | Bit::Numbers);
+        if !self.many || self.bits.len() < 2 || !self.bits.iter().any(blank) {
+            return None;
+        }
+        let one = |bits: &[Bit]| Self { bits: bits.to_vec(), many: bits.iter().any(|bit| blank(bit) || *bit == Bit::Glob), span: self.span };
+        Some(self.bits.chunk_by(|before, after| !blank(before) && !blank(after)).map(one).collect())
+    }
+
     /// The text that the word starts with in any case.
     pub(crate) fn start(&self) -> &str {
         match self.bits.first() {

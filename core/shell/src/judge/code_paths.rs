@@ -20,6 +20,8 @@ const MAX_NAME: usize = 64;
 
 /// How code runs a text as a line, or the words of one.
 const RUNNERS: [&str; 7] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx"];
+/// Signs after which languages of editors, debuggers, databases and builds have a line that they run.
+const SIGNS: [&str; 8] = ["!", "$(", "`", ";", "\n\t", "exec ", "shell ", "spawn "];
 /// Functions that remove a folder with all that it holds: of Python, JavaScript, Ruby and Perl.
 const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_r", "remove_tree", "remove_dir_all"];
 /// Words with which code changes files, in whatever language, or hides what it calls.
@@ -74,7 +76,7 @@ impl Walk<'_> {
         if !self.spend(text.len(), span) {
             return;
         }
-        if RUNNERS.iter().any(|name| text.contains(name)) {
+        if RUNNERS.iter().chain(&SIGNS).any(|name| text.contains(name)) {
             self.say_code(text, span);
         }
         let text = &script::filled(text);
@@ -106,7 +108,18 @@ impl Walk<'_> {
         self.touch(&Field { many: false, ..Field::any(span) }, Access::Write);
     }
 
-    /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words.
+    /// Judges the lines that texts among the words of a program hold, where it may run them in a language of its own.
+    pub(crate) fn say_texts(&mut self, args: &[Field]) {
+        for field in args {
+            let text = Script::of([field]).text;
+            if text.contains(' ') && self.spend(text.len(), field.span) {
+                self.say_code(&text, field.span);
+            }
+        }
+    }
+
+    /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words; and
+    /// what stands after a sign that runs a line.
     pub(crate) fn say_code(&mut self, text: &str, span: Span) {
         let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
         let mut lines: Vec<String> = Vec::new();
@@ -118,6 +131,8 @@ impl Walk<'_> {
             }
         }
         let worst = self.worst_so_far();
+        lines.push(text.trim().to_owned());
+        lines.extend(SIGNS.iter().flat_map(|sign| text.split(*sign).skip(1)).map(after_sign));
         for line in lines.iter().filter(|line| line.contains(' ')).take(MAX_NAMED) {
             let program = line.split_whitespace().next().unwrap_or_default();
             if self.knows(&Field::text(program, span)) {
@@ -127,6 +142,12 @@ impl Walk<'_> {
         }
         self.back_to(worst);
     }
+}
+
+/// The line that stands after a sign that runs one, to where it ends there.
+fn after_sign(text: &str) -> String {
+    let text = text.trim_start();
+    text.split(['\n', '\'', '"', '`', ')', ']', '}']).next().unwrap_or_default().trim_end().to_owned()
 }
 
 /// What code may do to what it names: it writes by the words for that, by the mode in which it opens a file, or by what runs
@@ -143,12 +164,19 @@ pub(super) fn is_editor(name: &str) -> bool {
     EDITORS.contains(&name)
 }
 
+/// Whether a word of an interpreter is an option that holds code, or a module's name.
+fn code(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
+    letters.contains(['c', 'e', 'm', 'p', 'r'])
+}
+
+/// Whether an interpreter has code on its line, and words after it.
+pub(super) fn has_code(args: &[Field]) -> bool {
+    args.iter().rev().skip(2).any(|field| field.known().is_some_and(|word| code(word) && !word.contains('m')))
+}
+
 /// Whether an interpreter may take its code from the standard input: no option holds code, and no word names a file.
 pub(super) fn reads_code(args: &[Field]) -> bool {
-    let code = |word: &str| {
-        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        letters.contains(['c', 'e', 'm', 'p', 'r'])
-    };
     let mut words = args.iter().map(Field::known);
     match words.find(|word| word.is_none_or(|word| code(word) || !word.starts_with('-') || word == "-")).flatten() {
         None | Some("-") => true,

@@ -152,8 +152,14 @@ impl Walk<'_> {
             return;
         }
         let targets = simple.redirections.iter().map(|redirection| &redirection.target);
-        let told = simple.words.iter().chain(targets).flat_map(parameters).filter_map(|one| self.told_of(one));
-        let values: Vec<Field> = told.flat_map(|told| told.values.iter().cloned()).collect();
+        let all: Vec<&Parameter> = simple.words.iter().chain(targets).flat_map(parameters).collect();
+        let told = all.iter().filter_map(|one| self.told_of(one)).flat_map(|told| told.values.iter().cloned());
+        // What stands in for a variable without a value.
+        let others = all.iter().filter_map(|one| match &one.operation {
+            Operation::Default(operand) => Some(expand::single(operand, &self.scope)),
+            _ => None,
+        });
+        let values: Vec<Field> = told.chain(others).collect();
         for field in values.iter().filter(|field| !field.bits.iter().all(Bit::is_open)) {
             // What a pattern finds is followed where it is read: a loop over it is judged by the pattern itself.
             let told = |access: &&Access| **access == Access::Read || field.known().is_some();

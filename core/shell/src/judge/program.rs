@@ -12,7 +12,7 @@ use crate::check::run::{other_folder, program_text};
 use crate::check::{self, find, git};
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
-use crate::judge::code_paths::{is_editor, reads_code};
+use crate::judge::code_paths::{has_code, is_editor, reads_code};
 use crate::judgement::Touch;
 use crate::obeyed::Readers;
 use crate::table::{Check, Operands, Rule, Style};
@@ -79,6 +79,10 @@ impl Walk<'_> {
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
             self.touch_named_in(name, args);
             self.touch_named_in_input(reads_code(args), false, span);
+            // Code on the line gets the words after it.
+            if has_code(args) {
+                self.lines_in(args);
+            }
         }
         if is_editor(name) && worst.verdict > Verdict::Read {
             self.touch_named_in_input(true, true, span);
@@ -198,6 +202,9 @@ impl Walk<'_> {
             self.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
             return worst;
         };
+        if name == "git" {
+            program_text::addresses(self, rest);
+        }
         let inner = match command.known() {
             None => {
                 Finding::new(Verdict::Unknown, format!("the command of `{name}` is made at run time"), command.span)
@@ -339,6 +346,11 @@ impl Walk<'_> {
                 .hurts
                 .get(&Verdict::Write)
                 .is_some_and(|names| names.split_ascii_whitespace().any(|option| same(option, &given.name)));
+            let name = given.name.as_str();
+            let reads = name == "f" || name.contains("from") || (name.contains("file") && !name.contains("env"));
+            if let Some(value) = given.value.as_ref().filter(|_| reads && !writes) {
+                self.touch(value, Access::Read);
+            }
             if let Some(value) = given.value.as_ref().filter(|_| writes) {
                 self.touch(value, Access::Write);
                 // `docker build --output type=local,dest=out`

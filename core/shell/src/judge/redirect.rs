@@ -167,9 +167,19 @@ fn input_place(redirections: &[Redirection]) -> Option<usize> {
 
 /// The text of the line that a command gets on its standard input.
 pub(super) fn said(redirections: &[Redirection], scope: &Scope) -> Option<Field> {
-    let input = input(redirections)?;
-    let text = if input.operator == "<<<" { &input.target } else { input.body.as_ref()?.get()? };
-    Some(expand::single(text, scope))
+    text(input(redirections)?, scope)
+}
+
+/// The texts of the line that it puts on other descriptors.
+pub(super) fn said_elsewhere(redirections: &[Redirection], scope: &Scope) -> Vec<Field> {
+    let own = input_place(redirections);
+    let others = redirections.iter().enumerate().filter(|(at, _)| Some(*at) != own);
+    others.filter_map(|(_, redirection)| text(redirection, scope)).collect()
+}
+
+fn text(redirection: &Redirection, scope: &Scope) -> Option<Field> {
+    let word = if redirection.operator == "<<<" { &redirection.target } else { redirection.body.as_ref()?.get()? };
+    Some(expand::single(word, scope))
 }
 
 /// Whether redirections put local data on the standard input; `None` where they leave it alone.

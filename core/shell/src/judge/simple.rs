@@ -20,6 +20,9 @@ const MAX_WORDS: usize = 4096;
 /// How many programs may run one another (`timeout 5 nice env ls`).
 const MAX_WRAPS: usize = 16;
 
+/// Programs whose words are messages to people, which nothing runs. What they run is judged by their options.
+const WRITERS_OF_MESSAGES: [&str; 4] = ["gh", "git", "glab", "jj"];
+
 impl Walk<'_> {
     /// Judges a simple command.
     pub(crate) fn simple(&mut self, simple: &Simple) {
@@ -71,6 +74,7 @@ impl Walk<'_> {
         self.sources.own = beside;
         let command = engine_command(words(&fields), assignments, redirections, simple.span);
         let said = super::redirect::said(&simple.redirections, &self.scope);
+        super::redirect::said_elsewhere(&simple.redirections, &self.scope).into_iter().for_each(|text| self.say_text(text));
         self.stdin.clone_from(&said);
         let outer = std::mem::replace(&mut self.input, said);
         let fed = self.fed;
@@ -159,6 +163,7 @@ impl Walk<'_> {
         };
         let Some(name) = first.known().filter(|name| !name.is_empty()) else {
             self.lines_in(args);
+            self.split_program(first, args, span);
             return Finding::new(Verdict::Unknown, "the program's name is made at run time", first.span);
         };
         if self.scope.functions.contains(name) {
@@ -194,7 +199,22 @@ impl Walk<'_> {
         if let Some(finding) = self.otherwise(bare, &rule, first.span) {
             keep_worse(&mut worst, finding);
         }
+        let may_run = matches!(worst.verdict, Verdict::Execute | Verdict::Unknown);
+        if may_run && rule.wraps.is_none() && !WRITERS_OF_MESSAGES.contains(&bare) {
+            self.say_texts(args);
+        }
         self.unless_lost(bare, worst, first.span)
+    }
+
+    /// A word in the place of the program that may become several: what it says is judged as the words that it may be, and
+    /// what it is made of as lines.
+    fn split_program(&mut self, first: &Field, args: &[Field], span: Span) {
+        self.listens |= first.many && first.bits.iter().any(Bit::is_made);
+        let Some(words) = first.words() else { return };
+        let known = words.iter().position(|word| word.known().is_some());
+        for words in known.into_iter().filter_map(|at| words.get(at..)) {
+            self.wrapped(&[words, args].concat(), span);
+        }
     }
 
     fn unless_lost(&self, bare: &str, mut worst: Finding, span: Span) -> Finding {

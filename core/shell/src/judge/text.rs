@@ -9,6 +9,7 @@ use crate::judge::guard;
 use crate::parse::{self, Dialect};
 use crate::scope::COMMAND_STEPS;
 use crate::script::{Doubt, Script};
+use crate::tree::Span;
 use crate::walk::Walk;
 
 /// How deep texts inside texts are read (`sh -c "sh -c '...'"`).
@@ -45,9 +46,7 @@ impl Walk<'_> {
         self.sources.fed = fed;
         self.dialect = outer;
         if script.doubt == Doubt::Commands {
-            self.listens = true;
-            let any = [Field::any(script.span), Field::any(script.span)];
-            keep_worse(&mut finding, self.wrapped(&any, script.span));
+            keep_worse(&mut finding, self.any_command(script.span));
         }
         if script.doubt > Doubt::Nothing {
             let because = "a part of the text that is run is made at run time";
@@ -57,6 +56,12 @@ impl Walk<'_> {
         }
         self.status = status;
         finding
+    }
+
+    /// What runs where a text of the line, which nobody reads here, says what: any command, and all that the line says.
+    pub(crate) fn any_command(&mut self, span: Span) -> Finding {
+        self.listens = true;
+        self.wrapped(&[Field::any(span), Field::any(span)], span)
     }
 
     /// Reads a text as a line of its own, where the line has the shell run it.

@@ -91,6 +91,7 @@ impl Walk<'_> {
             }
             Operation::Slice(operand) => self.arithmetic(operand),
             Operation::Indirect => {
+                self.listens = true;
                 let because = format!("the value of `{}` is read as a name or expanded again", parameter.name);
                 self.note(Finding::new(Verdict::Unknown, because, word.span));
             }

@@ -4,11 +4,12 @@ use phasegate_core::calls::analysis::{Status, Verdict};
 
 use super::builtin::is_builtin;
 use super::simple::bare_name;
-use crate::arguments::{Scan, is_assignment, takes_anything};
+use crate::arguments::{Given, Scan, is_assignment, same, takes_anything};
 use crate::check::run::program_text;
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::parse::Dialect;
+use crate::script::Script;
 use crate::table::Rule;
 use crate::tree::Span;
 use crate::variables::is_harmless;
@@ -46,6 +47,7 @@ impl Walk<'_> {
                 }
             }
         }
+        self.texts_with_words(rule, scan);
         if scan.command.is_empty() {
             let verdict = wraps.alone.unwrap_or(Verdict::Read);
             keep_worse(&mut worst, Finding::new(verdict, format!("`{name}` without a command"), span));
@@ -84,6 +86,17 @@ impl Walk<'_> {
         self.transparent = transparent;
         keep_worse(&mut worst, inner);
         worst
+    }
+}
+
+impl Walk<'_> {
+    /// Judges the line that the value of an option is with the words after it: `env -S 'A=1 git' push`.
+    fn texts_with_words(&mut self, rule: &Rule, scan: &Scan<'_>) {
+        let runs = |given: &&Given| rule.runs.split_ascii_whitespace().any(|option| same(option, &given.name));
+        let texts = scan.options.iter().filter(runs).filter_map(|given| given.value.as_ref());
+        for text in texts.filter(|_| !scan.command.is_empty()) {
+            program_text::judge(self, &Script::of(std::iter::once(text).chain(scan.command)));
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::table::Rule;
 use crate::walk::Walk;
 
 /// Variables of the environment.
-const VARIABLES: [&str; 24] = [
+const VARIABLES: [&str; 29] = [
     "BROWSER",
     "EDITOR",
     "FCEDIT",
@@ -34,6 +34,11 @@ const VARIABLES: [&str; 24] = [
     "MANPAGER",
     "PAGER",
     "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
     "RSYNC_RSH",
     "SSH_ASKPASS",
     "SUDO_ASKPASS",
@@ -54,12 +59,21 @@ pub(crate) fn options(walk: &mut Walk<'_>, rule: &Rule, options: &[Given], worst
     }
 }
 
+/// Judges the commands that addresses name to which git talks through a program: `ext::COMMAND`.
+pub(crate) fn addresses(walk: &mut Walk<'_>, words: &[Field]) {
+    for word in words {
+        if let Some(at) = word.start().find("ext::") {
+            value_of(walk, &word.after(at.saturating_add(5)));
+        }
+    }
+}
+
 /// Judges the command that a value is, which may run or not; one that begins with what nobody knows may be any.
 pub(crate) fn value_of(walk: &mut Walk<'_>, value: &Field) -> Finding {
     let script = Script::of([value]);
     let mut finding = judge(walk, &script);
     if script.doubt > Doubt::Nothing && script.text.starts_with(is_sign) {
-        keep_worse(&mut finding, walk.wrapped(&[Field::any(value.span), Field::any(value.span)], value.span));
+        keep_worse(&mut finding, walk.any_command(value.span));
     }
     finding
 }

@@ -33,11 +33,16 @@ pub(in crate::check) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Opt
     let made = fields.iter().zip(&scripts).find(|(_, script)| script.doubt > Doubt::Nothing);
     let made = made.and_then(|(field, _)| command.doubt(field, "the script"));
     let text: String = scripts.iter().flat_map(|script| [script.text.as_str(), "\n"]).collect();
-    if Plain(&text).reads() {
+    let mut rest = Plain { rest: &text, writes: false };
+    let read = rest.is_read();
+    if read && !rest.writes {
         return made;
     }
     let span = scripts.first().map_or(command.span, |script| script.span);
     walk.touch_words_of(&text, span);
+    if !read {
+        walk.any_command(span);
+    }
     let mut worst = Finding::new(Verdict::Unknown, "the `sed` script may write files and run programs", span);
     made.into_iter().for_each(|made| keep_worse(&mut worst, made));
     Some(worst)
@@ -51,14 +56,18 @@ fn copies(file: &Field, ending: &Field) -> Vec<Field> {
 }
 
 /// What is left of a script.
-struct Plain<'t>(&'t str);
+struct Plain<'t> {
+    rest: &'t str,
+    /// Whether a command before it writes a file.
+    writes: bool,
+}
 
 impl Plain<'_> {
-    /// Whether each of its commands is plain, whatever version of `sed` reads it.
-    fn reads(mut self) -> bool {
+    /// Whether each of its commands is plain or writes a file, whatever version of `sed` reads it.
+    fn is_read(&mut self) -> bool {
         loop {
             self.skip(|sign| sign.is_ascii_whitespace() || matches!(sign, ';' | '}'));
-            if self.0.is_empty() {
+            if self.rest.is_empty() {
                 return true;
             }
             if self.command().is_none() {
@@ -78,18 +87,28 @@ impl Plain<'_> {
                 self.skip(|sign| sign.is_ascii_alphanumeric());
             }
             // What is put in goes to the end of the line, if no backslash takes it further.
-            'a' | 'i' | 'c' => {
-                let (line, _) = self.0.split_once('\n').unwrap_or((self.0, ""));
-                let whole = !line.ends_with('\\');
-                self.skip(|sign| sign != '\n');
-                return whole.then_some(());
-            }
+            'a' | 'i' | 'c' => loop {
+                let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+                if line.ends_with("\\\\") {
+                    return None;
+                }
+                if !line.ends_with('\\') {
+                    self.skip(|sign| sign != '\n');
+                    return Some(());
+                }
+                self.rest = rest;
+            },
             '#' => self.skip(|sign| sign != '\n'),
+            // The rest of the line is the name of a file.
+            'w' | 'W' => self.file(),
             's' => {
                 let delimiter = self.delimiter()?;
                 self.pattern(delimiter)?;
                 self.text(delimiter)?;
                 self.skip(|sign| FLAGS.contains(sign));
+                if self.rest.starts_with('w') {
+                    self.file();
+                }
             }
             'y' => {
                 let delimiter = self.delimiter()?;
@@ -101,11 +120,16 @@ impl Plain<'_> {
         self.ends().then_some(())
     }
 
+    fn file(&mut self) {
+        self.writes = true;
+        self.skip(|sign| sign != '\n');
+    }
+
     fn addresses(&mut self) -> Option<()> {
         loop {
             self.skip(|sign| sign.is_ascii_digit() || matches!(sign, ' ' | '$' | ',' | '+' | '~' | '!'));
-            let Some(rest) = self.0.strip_prefix('/') else { return Some(()) };
-            self.0 = rest;
+            let Some(rest) = self.rest.strip_prefix('/') else { return Some(()) };
+            self.rest = rest;
             self.pattern('/')?;
             self.skip(|sign| matches!(sign, 'I' | 'M'));
         }
@@ -114,7 +138,7 @@ impl Plain<'_> {
     /// Whether nothing but the end of a command follows.
     fn ends(&mut self) -> bool {
         self.skip(|sign| matches!(sign, ' ' | '\t'));
-        self.0.is_empty() || self.0.starts_with(['\n', ';', '}'])
+        self.rest.is_empty() || self.rest.starts_with(['\n', ';', '}'])
     }
 
     fn delimiter(&mut self) -> Option<char> {
@@ -147,23 +171,23 @@ impl Plain<'_> {
 
     /// The rest of a set of letters. Versions differ in what a backslash means in it.
     fn bracket(&mut self, delimiter: char) -> Option<()> {
-        self.0 = self.0.strip_prefix('^').unwrap_or(self.0);
-        let first = usize::from(self.0.starts_with(']'));
-        let end = self.0.get(first..)?.replace("[:", "..").replace(":]", "..").find(']')?.saturating_add(first);
-        let (inside, rest) = self.0.split_at_checked(end)?;
-        self.0 = rest.strip_prefix(']')?;
+        self.rest = self.rest.strip_prefix('^').unwrap_or(self.rest);
+        let first = usize::from(self.rest.starts_with(']'));
+        let end = self.rest.get(first..)?.replace("[:", "..").replace(":]", "..").find(']')?.saturating_add(first);
+        let (inside, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest.strip_prefix(']')?;
         let unclear = inside.contains('\n') || (inside.contains('\\') && inside.contains(delimiter));
         (!unclear).then_some(())
     }
 
     fn next(&mut self) -> Option<char> {
-        let mut signs = self.0.chars();
+        let mut signs = self.rest.chars();
         let sign = signs.next();
-        self.0 = signs.as_str();
+        self.rest = signs.as_str();
         sign
     }
 
     fn skip(&mut self, skipped: impl Fn(char) -> bool) {
-        self.0 = self.0.trim_start_matches(skipped);
+        self.rest = self.rest.trim_start_matches(skipped);
     }
 }

@@ -32,6 +32,10 @@ pub(in crate::check) fn check(walk: &mut Walk<'_>, command: &Command<'_>) -> Opt
     let operands = command.scan.operands.as_slice();
     if let Some(odd) = settings.chain(operands.iter().take(1).copied().filter(switch)).next() {
         walk.listens |= odd.bits.iter().any(Bit::is_made);
+        // What follows may be the text that runs.
+        for field in operands {
+            run(walk, command, &Script::of([*field]), &[]);
+        }
         return command.doubt(odd, "an option");
     }
     if command.has(&["n"]) && !has_text {
