@@ -5,6 +5,7 @@ use phasegate_core::calls::analysis::{Access, Verdict};
 use crate::check::run::program_text;
 use crate::expand::field::{Bit, Field, any};
 use crate::finding::Finding;
+use crate::judge::made_lines::is_stream;
 use crate::scope::WORD_STEPS;
 use crate::script::Script;
 use crate::tree::{Assignment, Piece, Span, Value, Word};
@@ -37,6 +38,8 @@ impl Walk<'_> {
         if field.start().trim().contains(' ') {
             self.say_text(field.clone());
         }
+        // A file of this name is read as a part of each line that a shell runs.
+        self.listens |= matches!(assignment.name.as_str(), "BASH_ENV" | "ENV") && field.known().is_none_or(is_stream);
         if alone {
             self.assignment_alone(&assignment.name, field.known(), assignment.span);
             let plain = assignment.index.is_none() && matches!(assignment.value, Value::Scalar(_));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use phasegate_core::calls::analysis::Access;
 
 use super::made_lines::is_stream;
+use crate::check::run::other_folder::line;
 use crate::expand::field::Field;
 use crate::judge::guard::is_sign;
 use crate::script::{self, Doubt, Script};
@@ -21,7 +22,7 @@ const MAX_NAME: usize = 64;
 /// How code runs a text as a line, or the words of one.
 const RUNNERS: [&str; 7] = ["system", "popen", "exec", "spawn", "subprocess", "`", "qx"];
 /// Signs after which languages of editors, debuggers, databases and builds have a line that they run.
-const SIGNS: [&str; 8] = ["!", "$(", "`", ";", "\n\t", "exec ", "shell ", "spawn "];
+const SIGNS: [&str; 10] = ["!", "$(", "`", ";", "\n\t", "exec ", "shell ", "spawn ", "%w[", "qw("];
 /// Functions that remove a folder with all that it holds: of Python, JavaScript, Ruby and Perl.
 const REMOVERS: [&str; 7] = ["rmtree", "rmSync", "rmdirSync", "removeSync", "rm_r", "remove_tree", "remove_dir_all"];
 /// Words with which code changes files, in whatever language, or hides what it calls.
@@ -76,9 +77,11 @@ impl Walk<'_> {
         if !self.spend(text.len(), span) {
             return;
         }
-        if RUNNERS.iter().chain(&SIGNS).any(|name| text.contains(name)) {
+        if RUNNERS.iter().any(|name| text.contains(name)) {
             self.say_code(text, span);
         }
+        self.say_lines(vec![text.trim().to_owned()], span);
+        self.say_lines(lines_after_signs(text), span);
         let text = &script::filled(text);
         let of_path = |letter: char| letter.is_alphanumeric() || "._/~*-".contains(letter) || is_sign(letter);
         let words = text.split(|letter| !of_path(letter));
@@ -111,28 +114,22 @@ impl Walk<'_> {
     /// Judges the lines that texts among the words of a program hold, where it may run them in a language of its own.
     pub(crate) fn say_texts(&mut self, args: &[Field]) {
         for field in args {
-            let text = Script::of([field]).text;
-            if text.contains(' ') && self.spend(text.len(), field.span) {
-                self.say_code(&text, field.span);
+            let Some(Script { text, .. }) = line(field) else { continue };
+            if self.spend(text.len(), field.span) {
+                self.say_lines(vec![text.trim().to_owned()], field.span);
+                self.say_lines(quoted_lines(&text), field.span);
+                self.say_lines(lines_after_signs(&text), field.span);
             }
         }
     }
 
-    /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words; and
-    /// what stands after a sign that runs a line.
+    /// Judges the lines that code may run: each text in quotes that begins with a known program, and lists of such words.
     pub(crate) fn say_code(&mut self, text: &str, span: Span) {
-        let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
-        let mut lines: Vec<String> = Vec::new();
-        for pair in pieces.chunks(2) {
-            let [before, word] = pair else { break };
-            match lines.last_mut() {
-                Some(line) if before.trim() == "," => line.extend([" ", *word]),
-                _ => lines.push((*word).to_owned()),
-            }
-        }
+        self.say_lines(quoted_lines(text), span);
+    }
+
+    fn say_lines(&mut self, lines: Vec<String>, span: Span) {
         let worst = self.worst_so_far();
-        lines.push(text.trim().to_owned());
-        lines.extend(SIGNS.iter().flat_map(|sign| text.split(*sign).skip(1)).map(after_sign));
         for line in lines.iter().filter(|line| line.contains(' ')).take(MAX_NAMED) {
             let program = line.split_whitespace().next().unwrap_or_default();
             if self.knows(&Field::text(program, span)) {
@@ -142,6 +139,26 @@ impl Walk<'_> {
         }
         self.back_to(worst);
     }
+}
+
+/// The texts in quotes, and lists of them as one line each.
+fn quoted_lines(text: &str) -> Vec<String> {
+    let pieces: Vec<&str> = text.split(['\'', '"', '`']).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for pair in pieces.chunks(2) {
+        let [before, word] = pair else { break };
+        match lines.last_mut() {
+            Some(line) if before.trim() == "," => line.extend([" ", *word]),
+            Some(line) if matches!(before.trim(), "" | "+" | ".") => line.push_str(word),
+            _ => lines.push((*word).to_owned()),
+        }
+    }
+    lines
+}
+
+/// What stands after signs that run a line.
+fn lines_after_signs(text: &str) -> Vec<String> {
+    SIGNS.iter().flat_map(|sign| text.split(*sign).skip(1)).map(after_sign).collect()
 }
 
 /// The line that stands after a sign that runs one, to where it ends there.

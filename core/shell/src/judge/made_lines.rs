@@ -87,7 +87,7 @@ impl Walk<'_> {
 
     /// Judges a text that may be run, if it is a line at all. What its holes are, the line says elsewhere.
     pub(crate) fn said_line(&mut self, script: &Script) {
-        let text = script.text.replace("\\n", "\n");
+        let text = script.text.replace("\\n", "\n").replace("\\t", "\t");
         // What ends a command and a quote before it may stand at its start.
         let text = text.trim_start_matches(['\'', '"', ')', ';', '&', '|', ' ', '\n']);
         let text = PLACES.iter().fold(text.to_owned(), |text, place| text.replace(place, VALUE));

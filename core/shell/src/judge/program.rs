@@ -20,7 +20,7 @@ use crate::tree::Span;
 use crate::walk::Walk;
 
 /// What the table says of programs that run code that they are given.
-const INTERPRETER: &str = "an interpreter runs code";
+pub(super) const INTERPRETER: &str = "an interpreter runs code";
 
 /// Options that take no value with any program that has them.
 const FLAGS: [&str; 11] = ["debug", "h", "help", "offline", "q", "quiet", "silent", "verbose", "version", "y", "yes"];

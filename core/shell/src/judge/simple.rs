@@ -7,6 +7,8 @@ use super::builtin::is_builtin;
 use crate::check::run::other_folder;
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
+use crate::judge::made_lines::is_stream;
+use crate::judge::program::INTERPRETER;
 use crate::judge::registered::Ruled;
 use crate::judgement::engine_command;
 use crate::obeyed::Readers;
@@ -199,9 +201,13 @@ impl Walk<'_> {
         if let Some(finding) = self.otherwise(bare, &rule, first.span) {
             keep_worse(&mut worst, finding);
         }
-        let may_run = matches!(worst.verdict, Verdict::Execute | Verdict::Unknown);
+        let may_run = matches!(worst.verdict, Verdict::Execute | Verdict::Unknown) && rule.because != INTERPRETER;
         if may_run && rule.wraps.is_none() && !WRITERS_OF_MESSAGES.contains(&bare) {
             self.say_texts(args);
+            let input = self.input.clone();
+            self.say_texts(input.as_slice());
+            // A file that it is given may be what the line itself prints.
+            self.listens |= args.iter().any(|field| field.known().is_some_and(is_stream));
         }
         self.unless_lost(bare, worst, first.span)
     }

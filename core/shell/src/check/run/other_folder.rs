@@ -70,10 +70,11 @@ fn at_values(fields: &[Field]) -> (&[Field], &[Field]) {
 }
 
 /// The line that a word is, or that an option has as its value (`--exec='git push'`).
-fn line(field: &Field) -> Option<Script> {
+pub(crate) fn line(field: &Field) -> Option<Script> {
     let script = Some(Script::of([field])).filter(|script| script.text.trim().contains(' '))?;
     let text = &script.text;
-    let option = text.starts_with("--").then(|| text.split_once('=')).flatten().map(|(_, value)| value);
+    let option = text.split_once('=').filter(|(name, _)| name.starts_with('-') && !name.contains(' '));
+    let option = option.map(|(_, value)| value);
     let text = option.or_else(|| text.strip_prefix('-')?.get(1..)).unwrap_or(text);
     Some(script.with(unmarked(text)))
 }

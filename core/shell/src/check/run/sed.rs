@@ -58,7 +58,7 @@ fn copies(file: &Field, ending: &Field) -> Vec<Field> {
 /// What is left of a script.
 struct Plain<'t> {
     rest: &'t str,
-    /// Whether a command before it writes a file.
+    /// Whether a command before it writes a file, or what it puts in is not known.
     writes: bool,
 }
 
@@ -96,7 +96,8 @@ impl Plain<'_> {
                     self.skip(|sign| sign != '\n');
                     return Some(());
                 }
-                self.rest = rest;
+                // Versions differ in what they put in.
+                (self.rest, self.writes) = (rest, true);
             },
             '#' => self.skip(|sign| sign != '\n'),
             // The rest of the line is the name of a file.
