@@ -32,9 +32,12 @@ use crate::zsh;
 /// It never panics; what it cannot read or does not know makes the verdict `unknown`.
 pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
     let read = guard::check(line).and_then(|()| parse::parse(line));
-    let list = match read {
-        Ok(list) => list,
-        Err(problem) => return unreadable(problem),
+    let (list, unread) = match read {
+        Ok(list) => (list, None),
+        Err(problem) => match parse::parse_begun(line) {
+            Some(list) => (list, Some(problem)),
+            None => return unreadable(problem),
+        },
     };
     let otherwise = zsh::difference(line).filter(|_| trust.zsh);
     // Another command of the line may go to another branch before.
@@ -45,6 +48,9 @@ pub fn judge(line: &str, table: &Table, trust: Trust) -> Judgement {
     }
     walk.lasting(&list);
     walk.hear();
+    if let Some(Problem { what, span }) = unread {
+        walk.stop(&what, span);
+    }
     walk.finish()
 }
 

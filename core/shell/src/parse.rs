@@ -12,9 +12,12 @@ mod word;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use crate::judge::guard::{MAX_NESTING, offset, problem};
+use crate::judge::guard::{self, MAX_NESTING, offset, problem};
 use crate::judgement::Problem;
 use crate::tree::{List, Span, Word};
+
+/// How many beginnings of a line that cannot be read are tried.
+const MAX_BEGINNINGS: usize = 64;
 
 /// What a parse step gives.
 pub(crate) type Parsed<T> = Result<T, Problem>;
@@ -48,6 +51,8 @@ pub(crate) struct Parser<'a> {
     pending: Vec<Pending>,
     /// How many simple commands were read.
     commands: usize,
+    /// Whether the end of the text ends a here-document, as it does with a warning.
+    ends_documents: bool,
 }
 
 /// Reads a whole line.
@@ -57,19 +62,31 @@ pub(crate) fn parse(line: &str) -> Parsed<List> {
 
 /// Reads a text inside a line whose every part has the span `base`.
 pub(crate) fn parse_inner(text: &str, base: Option<Span>, depth: usize, dialect: Dialect) -> Parsed<List> {
-    let mut parser = Parser::new(text, base, depth, dialect);
-    let list = parser.list()?;
-    parser.skip_blanks();
-    if parser.peek().is_some() {
-        return Err(parser.unexpected());
-    }
-    parser.no_pending()?;
-    Ok(list)
+    Parser::new(text, base, depth, dialect).whole()
+}
+
+/// Reads what a shell runs of a line that it cannot read to its end: it takes complete commands, a line at a time.
+pub(crate) fn parse_begun(line: &str) -> Option<List> {
+    let ends = line.rmatch_indices('\n').map(|(at, _)| at);
+    let beginnings = std::iter::once(line.len()).chain(ends).filter_map(|end| line.get(..end));
+    let readable = beginnings.filter(|text| guard::check(text).is_ok()).take(MAX_BEGINNINGS);
+    let read = |text: &str| Parser { ends_documents: true, ..Parser::new(text, None, 0, Dialect::Bash) }.whole();
+    readable.filter_map(|text| read(text).ok()).find(|list| !list.items.is_empty())
 }
 
 impl<'a> Parser<'a> {
+    fn whole(mut self) -> Parsed<List> {
+        let list = self.list()?;
+        self.skip_blanks();
+        if self.peek().is_some() {
+            return Err(self.unexpected());
+        }
+        self.no_pending()?;
+        Ok(list)
+    }
+
     fn new(text: &'a str, base: Option<Span>, depth: usize, dialect: Dialect) -> Self {
-        Self { text, at: 0, depth, dialect, base, pending: Vec::new(), commands: 0 }
+        Self { text, at: 0, depth, dialect, base, pending: Vec::new(), commands: 0, ends_documents: false }
     }
 
     fn peek(&self) -> Option<u8> {

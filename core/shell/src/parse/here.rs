@@ -82,6 +82,7 @@ impl Parser<'_> {
     pub(super) fn no_pending(&self) -> Parsed<()> {
         match self.pending.first() {
             None => Ok(()),
+            Some(_) if self.ends_documents => Ok(()),
             Some(pending) => {
                 Err(crate::judgement::Problem { what: "a here-document is not closed".to_owned(), span: pending.span })
             }
@@ -113,6 +114,9 @@ impl Parser<'_> {
         let mut text = String::new();
         loop {
             if self.peek().is_none() {
+                if self.ends_documents {
+                    return Ok(text);
+                }
                 return Err(crate::judgement::Problem {
                     what: "a here-document is not closed".to_owned(),
                     span: pending.span,
