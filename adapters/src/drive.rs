@@ -74,4 +74,13 @@ pub enum Deed {
     Shell(String),
     /// Reads a file.
     Read(String),
+    /// Replaces a text of one line that a file holds once.
+    Edit {
+        /// The file.
+        path: String,
+        /// The text.
+        old: String,
+        /// What takes its place.
+        new: String,
+    },
 }

@@ -83,6 +83,9 @@ impl Drive for ClaudeCode {
         match deed {
             Deed::Write(path, text) => ("Write".into(), json!({"file_path": project.join(path), "content": text})),
             Deed::Shell(line) => ("Bash".into(), json!({"command": line, "description": "a line"})),
+            Deed::Edit { path, old, new } => {
+                ("Edit".into(), json!({"file_path": project.join(path), "old_string": old, "new_string": new}))
+            }
             Deed::Read(path) => ("Read".into(), json!({"file_path": project.join(path)})),
         }
     }

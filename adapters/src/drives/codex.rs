@@ -60,12 +60,15 @@ impl Drive for Codex {
     /// It reads files with its shell, and writes with patches.
     fn call(&self, deed: &Deed, _project: &Path) -> (String, Value) {
         let shell = |line: &str| ("exec_command".to_owned(), json!({"cmd": line}));
+        let patch = |file: &str| {
+            ("apply_patch".to_owned(), json!({"text": format!("*** Begin Patch\n*** {file}*** End Patch\n")}))
+        };
         match deed {
             Deed::Write(path, text) => {
                 let lines: String = text.lines().map(|line| format!("+{line}\n")).collect();
-                let patch = format!("*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n");
-                ("apply_patch".to_owned(), json!({"text": patch}))
+                patch(&format!("Add File: {path}\n{lines}"))
             }
+            Deed::Edit { path, old, new } => patch(&format!("Update File: {path}\n@@\n-{old}\n+{new}\n")),
             Deed::Shell(line) => shell(line),
             Deed::Read(path) => shell(&format!("cat {path}")),
         }

@@ -54,6 +54,9 @@ impl Drive for CopilotCli {
         match deed {
             Deed::Write(path, text) => ("create".into(), json!({"path": project.join(path), "file_text": text})),
             Deed::Shell(line) => ("bash".into(), json!({"command": line, "description": "a line", "mode": "sync"})),
+            Deed::Edit { path, old, new } => {
+                ("edit".into(), json!({"path": project.join(path), "old_str": old, "new_str": new}))
+            }
             Deed::Read(path) => ("view".into(), json!({"path": project.join(path)})),
         }
     }

@@ -59,6 +59,9 @@ impl Drive for OpenCode {
         match deed {
             Deed::Write(path, text) => ("write".into(), json!({"filePath": project.join(path), "content": text})),
             Deed::Shell(line) => ("bash".into(), json!({"command": line, "description": "a line"})),
+            Deed::Edit { path, old, new } => {
+                ("edit".into(), json!({"filePath": project.join(path), "oldString": old, "newString": new}))
+            }
             Deed::Read(path) => ("read".into(), json!({"filePath": project.join(path)})),
         }
     }

@@ -58,6 +58,9 @@ impl Drive for Pi {
         match deed {
             Deed::Write(path, text) => ("write".into(), json!({"path": project.join(path), "content": text})),
             Deed::Shell(line) => ("bash".into(), json!({"command": line})),
+            Deed::Edit { path, old, new } => {
+                ("edit".into(), json!({"path": project.join(path), "edits": [{"oldText": old, "newText": new}]}))
+            }
             Deed::Read(path) => ("read".into(), json!({"path": project.join(path)})),
         }
     }

@@ -100,7 +100,8 @@ impl Scope {
     /// What a substitution prints, where that is known: the branch, or words that the line itself says.
     pub(crate) fn printed(&self, list: &List) -> Option<String> {
         let simple = list.only().filter(|simple| simple.assignments.is_empty() && simple.redirections.is_empty())?;
-        let words: Vec<String> = simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect::<Option<_>>()?;
+        let words: Vec<String> =
+            simple.words.iter().map(|word| word.literal().map(|(text, _)| text)).collect::<Option<_>>()?;
         let (program, words) = words.split_first().filter(|(program, _)| self.is_program(program))?;
         let plain = |text: &&String| !text.starts_with(['-', '~']) && !text.contains(['\\', '%', '*', '?', '[', '{']);
         match (program.as_str(), words) {

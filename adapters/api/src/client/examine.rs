@@ -135,7 +135,7 @@ impl Finding {
                 Self::new(Level::Ok, format!("client {version} is between those that were recorded: {known}"))
             }
             _ => Self::new(Level::Warning, format!("client {version} was never recorded; recorded were {known}"))
-                .with("try a call that must be denied before you rely on it"),
+                .with("run `phasegate drill` before you rely on it"),
         }
     }
 

@@ -8,9 +8,11 @@ mod session;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use phasegate_adapter::Adapter;
@@ -19,22 +21,28 @@ use phasegate_adapters::drives::DRIVES;
 use phasegate_core::Policy;
 use phasegate_core::policy::Mode;
 use phasegate_runtime::{Locations, Project, Runtime};
+use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::fault::Fault;
-use self::plan::{RULES, Trial, touch, trials, write};
-use self::session::{Script, Seen, play};
+use self::plan::{Effect, MARK, OWN, RULES, Trial, touch, trials, write};
+use self::session::{Script, Seen, Start, play};
 use self::table::{Drilled, Row};
 use self::world::{Origin, World};
 use super::adapters::signs;
 use crate::command::policies::replay::configured;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::Failure;
+use crate::output::{Failure, Output};
+use crate::progress::Progress;
 
 /// How many clients run at the same time.
 const AT_ONCE: usize = 3;
 /// How long a client takes at most that ends at once.
 const AT_ONCE_ENDED: Duration = Duration::from_secs(20);
+/// What is wrong where no result of a call that ran arrives.
+const NOT_TOLD: &str = "the guard was told of no call how it ended, so no condition on what a call showed can hold; the client's hooks for \
+    results are not set";
 /// What is tried where no skill is in force.
 const PROTECTION: &str = "the guard's own files";
 
@@ -71,16 +79,27 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         return Err(Failure::new("nothing guards this project").with_help("run `phasegate init` first"));
     }
     let mode = runtime.mode_without_answer(&project);
+    let ended = ended_by_signals().map_err(|error| Failure::new(format!("signals cannot be caught: {error}")))?;
     let mut all = Vec::new();
     for drive in drives(args, &runtime, &project)? {
         let Some(adapter) = phasegate_adapters::find(drive.adapter()) else { continue };
         let program = program(args, drive)?;
         let origin = Origin { root: &project.root, locations: &locations, adapter, drive };
-        let drill = Drill { origin, program: &program, more: &args.arguments, policy: &configured.policy, mode };
-        all.push(drill.run().map_err(|error| Failure::new(format!("{}: {error}", adapter.name())))?);
+        let start = Start { program: &program, more: &args.arguments, ended: Arc::clone(&ended) };
+        let drill = Drill { origin, start, policy: &configured.policy, mode };
+        all.push(drill.run(context.out).map_err(|error| Failure::new(format!("{}: {error}", adapter.name())))?);
     }
-    table::print(context.out, &all, args.verbose);
+    table::print(context.out, &all, args);
     Ok(if all.iter().any(Drilled::is_open) { Exit::No } else { Exit::Done })
+}
+
+/// What is set when a person ends the drill: each client is ended then, and the copies are removed.
+fn ended_by_signals() -> io::Result<Arc<AtomicBool>> {
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&ended))?;
+    }
+    Ok(ended)
 }
 
 /// The clients that are meant.
@@ -117,8 +136,7 @@ fn program(args: &Args, drive: &dyn Drive) -> Result<PathBuf, Failure> {
 /// The drill of one client.
 struct Drill<'a> {
     origin: Origin<'a>,
-    program: &'a Path,
-    more: &'a [String],
+    start: Start<'a>,
     policy: &'a Policy,
     mode: Mode,
 }
@@ -132,7 +150,7 @@ enum Job {
 }
 
 impl Drill<'_> {
-    fn run(&self) -> std::io::Result<Drilled> {
+    fn run(&self, out: Output) -> io::Result<Drilled> {
         let began = Instant::now();
         let first = World::new(&self.origin, false)?;
         let version = self.version(&first);
@@ -158,7 +176,12 @@ impl Drill<'_> {
         } else {
             jobs.push(Job::Faults);
         }
-        let [of_rules, mut of_faults] = self.played(jobs);
+        let mut progress = Progress::new(out, self.origin.drive.id());
+        let [of_rules, mut of_faults] = self.played(jobs, &mut progress);
+        progress.clear();
+        if self.start.ended.load(Ordering::Relaxed) {
+            return Err(io::Error::other("interrupted; the client was ended, and the copies are removed"));
+        }
         if let Some(why) = self.origin.drive.runs_when_hung(&version) {
             of_faults.iter_mut().for_each(|row| row.limited(Fault::Hung.words(), why));
         }
@@ -171,8 +194,10 @@ impl Drill<'_> {
     }
 
     /// Plays each, some at the same time; the rows of rules and those of faults, in the order of the jobs.
-    fn played(&self, jobs: Vec<Job>) -> [Vec<Row>; 2] {
+    fn played(&self, jobs: Vec<Job>, progress: &mut Progress) -> [Vec<Row>; 2] {
         let count = jobs.len();
+        progress.set(0, count as u64);
+        let progress = Mutex::new(progress);
         let waiting = Mutex::new(jobs.into_iter().enumerate().collect::<VecDeque<_>>());
         let done = Mutex::new(BTreeMap::new());
         std::thread::scope(|scope| {
@@ -182,7 +207,9 @@ impl Drill<'_> {
                     while let Some((at, job)) = next() {
                         let rows = self.tried(&job).unwrap_or_else(|error| vec![Row::broken(&job.about(), &error)]);
                         let is_fault = matches!(job, Job::Faults);
-                        done.lock().unwrap_or_else(PoisonError::into_inner).insert((is_fault, at), rows);
+                        let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                        done.insert((is_fault, at), rows);
+                        progress.lock().unwrap_or_else(PoisonError::into_inner).set(done.len() as u64, count as u64);
                     }
                 });
             }
@@ -193,14 +220,14 @@ impl Drill<'_> {
     }
 
     /// Plays; a client that ended at once and made no call is started once more.
-    fn tried(&self, job: &Job) -> std::io::Result<Vec<Row>> {
+    fn tried(&self, job: &Job) -> io::Result<Vec<Row>> {
         let began = Instant::now();
         let first = self.play(job)?;
         let silent = first.iter().all(|(_, seen)| seen.read.is_none()) && began.elapsed() < AT_ONCE_ENDED;
         Ok(Row::of(if silent { self.play(job)? } else { first }.into_iter()))
     }
 
-    fn play(&self, job: &Job) -> std::io::Result<Vec<(Trial, Seen)>> {
+    fn play(&self, job: &Job) -> io::Result<Vec<(Trial, Seen)>> {
         let script = match job {
             Job::Rules(trials, _) => Script { trials: trials.clone(), ..Script::default() },
             Job::Faults => faults(&Fault::all(&self.origin)),
@@ -209,20 +236,37 @@ impl Drill<'_> {
         if let Job::Rules(_, Some(skill)) = job {
             self.start(&world, skill)?;
         }
-        let seen = play(&world, &self.origin, self.program, self.more, &script)?;
-        Ok(script.trials.into_iter().zip(seen).collect())
+        let seen = play(&world, &self.origin, &self.start, &script)?;
+        let all: Vec<_> = script.trials.into_iter().zip(seen).collect();
+        if script.faults.is_empty()
+            && all.iter().any(|(trial, seen)| trial.runs && seen.ran)
+            && !self.is_told(&world)?
+        {
+            return Err(io::Error::other(NOT_TOLD));
+        }
+        Ok(all)
+    }
+
+    /// Whether the guard was told how a call ended, which the evidence of skills rests on.
+    fn is_told(&self, world: &World) -> io::Result<bool> {
+        let mut audit = world.command(&std::env::current_exe()?, &self.origin);
+        let output = audit.args(["audit", "export", "--transcript"]).output()?;
+        let mut events =
+            output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        let is_result = |event: Value| event.get("event").and_then(Value::as_str) == Some("tool_result");
+        Ok(events.any(is_result))
     }
 
     /// Puts a skill in force in the copy.
-    fn start(&self, world: &World, skill: &str) -> std::io::Result<()> {
+    fn start(&self, world: &World, skill: &str) -> io::Result<()> {
         let mut start = world.command(&std::env::current_exe()?, &self.origin);
         let output = start.args(["start", skill]).output()?;
-        let why = || std::io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        let why = || io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned());
         if output.status.success() { Ok(()) } else { Err(why()) }
     }
 
     fn version(&self, world: &World) -> String {
-        let mut command = world.command(self.program, &self.origin);
+        let mut command = world.command(self.start.program, &self.origin);
         let output = command.arg("--version").stderr(Stdio::null()).output();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
         let word = text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
@@ -246,6 +290,11 @@ fn protection(mode: Mode) -> Vec<Trial> {
     if mode == Mode::Block {
         all.push(trial(write(".phasegate/skills/phasegate-drill.yaml"), false));
         all.push(trial(touch(".phasegate/phasegate-drill"), false));
+        // A client edits only what it has read.
+        let about = || PROTECTION.to_owned();
+        all.push(Trial { about: about(), deed: Deed::Read(OWN.to_owned()), effect: Effect::Mark, runs: true });
+        let deed = Deed::Edit { path: OWN.to_owned(), old: MARK.to_owned(), new: "edited".to_owned() };
+        all.push(Trial { about: about(), deed, effect: Effect::NoMark(OWN.to_owned()), runs: false });
     }
     all
 }

@@ -81,7 +81,11 @@ impl Field {
         if !self.many || self.bits.len() < 2 || !self.bits.iter().any(blank) {
             return None;
         }
-        let one = |bits: &[Bit]| Self { bits: bits.to_vec(), many: bits.iter().any(|bit| blank(bit) || *bit == Bit::Glob), span: self.span };
+        let one = |bits: &[Bit]| Self {
+            bits: bits.to_vec(),
+            many: bits.iter().any(|bit| blank(bit) || *bit == Bit::Glob),
+            span: self.span,
+        };
         Some(self.bits.chunk_by(|before, after| !blank(before) && !blank(after)).map(one).collect())
     }
 

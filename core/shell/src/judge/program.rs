@@ -202,9 +202,6 @@ impl Walk<'_> {
             self.besides |= worst.verdict >= Verdict::Write && rule.elsewhere;
             return worst;
         };
-        if name == "git" {
-            program_text::addresses(self, rest);
-        }
         let inner = match command.known() {
             None => {
                 Finding::new(Verdict::Unknown, format!("the command of `{name}` is made at run time"), command.span)

@@ -4,7 +4,7 @@ use phasegate_core::calls::analysis::Word as EngineWord;
 use phasegate_core::calls::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
-use crate::check::run::other_folder;
+use crate::check::run::{other_folder, program_text};
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, keep_worse};
 use crate::judge::made_lines::is_stream;
@@ -76,7 +76,9 @@ impl Walk<'_> {
         self.sources.own = beside;
         let command = engine_command(words(&fields), assignments, redirections, simple.span);
         let said = super::redirect::said(&simple.redirections, &self.scope);
-        super::redirect::said_elsewhere(&simple.redirections, &self.scope).into_iter().for_each(|text| self.say_text(text));
+        super::redirect::said_elsewhere(&simple.redirections, &self.scope)
+            .into_iter()
+            .for_each(|text| self.say_text(text));
         self.stdin.clone_from(&said);
         let outer = std::mem::replace(&mut self.input, said);
         let fed = self.fed;
@@ -195,6 +197,9 @@ impl Walk<'_> {
             return Finding::new(Verdict::Unknown, self.not_known(bare, args), first.span);
         }
         self.say(bare, args);
+        if bare == "git" {
+            program_text::addresses(self, args);
+        }
         let ruled = Ruled { name: bare, rule: rule.as_deref(), args, span: first.span };
         let mut worst = self.with_registered(&ruled, registered);
         let Some(rule) = rule else { return self.unless_lost(bare, worst, first.span) };

@@ -29,12 +29,16 @@ pub(super) enum Effect {
     File(String),
     /// The mark in the file that it reads.
     Mark,
+    /// The mark is no more in this file.
+    NoMark(String),
 }
 
 /// The file that is read, which lies in the copy alone, and the mark in it.
 pub(super) const MARKED: &str = "phasegate-drill.txt";
 /// A file that rules take for one with secrets; it holds the mark alone.
 pub(super) const SECRET: &str = ".env.phasegate-drill";
+/// A file of the guard's that is edited; it holds the mark alone.
+pub(super) const OWN: &str = ".phasegate/phasegate-drill.txt";
 /// What nothing else holds.
 pub(super) const MARK: &str = "phasegate-drill-mark-7c1f";
 /// What holds without a skill.
@@ -53,6 +57,7 @@ impl Trial {
             Deed::Write(path, _) => format!("write {path}"),
             Deed::Shell(line) => format!("`{line}`"),
             Deed::Read(path) => format!("read {path}"),
+            Deed::Edit { path, .. } => format!("edit {path}"),
         }
     }
 
@@ -182,6 +187,7 @@ impl Walk {
             Deed::Write(path, text) => ("Write", json!({"file_path": path, "content": text})),
             Deed::Shell(line) => ("Bash", json!({"command": line})),
             Deed::Read(path) => ("Read", json!({"file_path": path})),
+            Deed::Edit { path, old, new } => ("Edit", json!({"file_path": path, "old_string": old, "new_string": new})),
         };
         let id = format!("drill-{}-{}", self.number, self.trials.len());
         let call = json!({"event": "tool_call", "id": id, "tool": tool, "input": input});
@@ -207,6 +213,7 @@ fn kind(deed: &Deed) -> u8 {
         Deed::Write(..) => 0,
         Deed::Shell(_) => 1,
         Deed::Read(_) => 2,
+        Deed::Edit { .. } => 3,
     }
 }
 

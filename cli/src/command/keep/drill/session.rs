@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,16 @@ pub(super) struct Seen {
     pub(super) ran: bool,
     /// What the model read.
     pub(super) read: Option<String>,
+}
+
+/// How the client is started.
+pub(super) struct Start<'a> {
+    /// Its program.
+    pub(super) program: &'a Path,
+    /// Further arguments.
+    pub(super) more: &'a [String],
+    /// Whether a person ended the drill.
+    pub(super) ended: Arc<AtomicBool>,
 }
 
 /// What is played.
@@ -61,13 +72,7 @@ struct State {
 }
 
 /// Plays; what came of each call, in their order.
-pub(super) fn play(
-    world: &World,
-    origin: &Origin<'_>,
-    program: &Path,
-    more: &[String],
-    script: &Script,
-) -> io::Result<Vec<Seen>> {
+pub(super) fn play(world: &World, origin: &Origin<'_>, start: &Start<'_>, script: &Script) -> io::Result<Vec<Seen>> {
     let project = world.path("project");
     let calls = script.trials.iter().enumerate().map(|(at, trial)| {
         let (name, input) = origin.drive.call(&trial.deed, &project);
@@ -83,12 +88,13 @@ pub(super) fn play(
         std::fs::create_dir_all(path.parent().unwrap_or(&home))?;
         std::fs::write(path, text)?;
     }
-    let mut command = world.command(program, origin);
-    command.args(more);
+    let mut command = world.command(start.program, origin);
+    command.args(start.more);
     origin.drive.start(&stage, &mut command);
     command.stdout(File::create(world.path("out"))?).stderr(File::create(world.path("err"))?).process_group(0);
     let mut child = command.spawn()?;
-    let waited = wait(&mut child, &model, &mut |at| match script.faults.get(&at) {
+    let ended = || start.ended.load(Ordering::Relaxed);
+    let waited = wait(&mut child, &model, &ended, &mut |at| match script.faults.get(&at) {
         Some(fault) => fault.happen(world, origin),
         None => Ok(()),
     });
@@ -100,6 +106,7 @@ pub(super) fn play(
         let ran = match &trial.effect {
             Effect::File(file) => project.join(file).exists(),
             Effect::Mark => read.as_ref().is_some_and(|read| read.contains(MARK)),
+            Effect::NoMark(file) => !std::fs::read_to_string(project.join(file)).unwrap_or_default().contains(MARK),
         };
         Seen { ran, read }
     };
@@ -107,7 +114,12 @@ pub(super) fn play(
 }
 
 /// Waits until every call is answered, the client ends, or it takes too long.
-fn wait(child: &mut Child, model: &Model, fault: &mut dyn FnMut(usize) -> io::Result<()>) -> io::Result<()> {
+fn wait(
+    child: &mut Child,
+    model: &Model,
+    ended: &dyn Fn() -> bool,
+    fault: &mut dyn FnMut(usize) -> io::Result<()>,
+) -> io::Result<()> {
     let (started, [begin, call]) = (Instant::now(), PATIENCE);
     loop {
         let (due, all, late) = {
@@ -121,7 +133,7 @@ fn wait(child: &mut Child, model: &Model, fault: &mut dyn FnMut(usize) -> io::Re
             state.due = None;
             state.done.insert(at);
             state.asked = Some(Instant::now());
-        } else if all || late || child.try_wait()?.is_some() {
+        } else if all || late || ended() || child.try_wait()?.is_some() {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(20));

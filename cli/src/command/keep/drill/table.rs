@@ -5,6 +5,7 @@ use std::fmt::Display;
 use owo_colors::OwoColorize as _;
 use serde_json::{Value, json};
 
+use super::Args;
 use super::plan::Trial;
 use super::session::Seen;
 use crate::output::Output;
@@ -59,6 +60,16 @@ impl State {
     }
 }
 
+impl Called {
+    /// Whether the client's own permissions refuse a call that the guard would let run.
+    fn is_refused(&self) -> bool {
+        // The call's own words have the name too.
+        let of_guard = |read: &str| read.replace("phasegate-drill", "").contains("phasegate");
+        let of_client = |read: &String| read.to_ascii_lowercase().contains("permission") && !of_guard(read);
+        self.runs && !self.seen.ran && self.seen.read.as_ref().is_some_and(of_client)
+    }
+}
+
 impl Drilled {
     /// Whether a row is not as it must be.
     pub(super) fn is_open(&self) -> bool {
@@ -92,8 +103,14 @@ impl Row {
         rows
     }
 
-    /// A call that the client never made shows nothing.
+    /// A call that the client never made shows nothing; one that the client's own permissions refuse says nothing of the guard.
     fn judge(&mut self) {
+        let refused = self.calls.iter().position(Called::is_refused);
+        if let Some(call) = refused.map(|at| self.calls.remove(at)) {
+            self.calls.retain(|call| !call.is_refused());
+            (self.state, self.note) =
+                (State::Told, format!("{} is refused by the client's own permissions", call.words));
+        }
         let wrong = |call: &&Called| call.runs != call.seen.ran || call.seen.read.is_none();
         let Some(call) = self.calls.iter().filter(wrong).max_by_key(|call| call.seen.ran && !call.runs) else { return };
         self.state = if call.seen.ran && !call.runs { State::Hole } else { State::Broken };
@@ -126,7 +143,7 @@ impl Row {
 }
 
 /// Prints what came of all clients.
-pub(super) fn print(out: Output, all: &[Drilled], verbose: bool) {
+pub(super) fn print(out: Output, all: &[Drilled], args: &Args) {
     if out.json {
         let client = |drilled: &Drilled| {
             let rows: Vec<_> = drilled.rows.iter().map(Row::json).collect();
@@ -141,19 +158,21 @@ pub(super) fn print(out: Output, all: &[Drilled], verbose: bool) {
     for drilled in all {
         let Drilled { id, version, seconds, rows } = drilled;
         out.line(format_args!("{} {version}, {seconds} s", id.bold()));
-        rows.iter().for_each(|row| line(out, row, verbose));
+        rows.iter().for_each(|row| line(out, row, args.verbose));
     }
     let open = all.iter().flat_map(|drilled| &drilled.rows).filter(|row| row.is_open()).count();
     let denied = all.iter().flat_map(|drilled| &drilled.rows).flat_map(|row| &row.calls).any(|call| !call.runs);
+    let advice = match args.arguments.is_empty() {
+        true => "`phasegate doctor` says what is set up wrong",
+        false => "drill it without the arguments behind `--` too: one of them may switch hooks off",
+    };
     let told = match open {
         0 if !denied => {
             "no call was to be denied, so this shows nothing; in warn mode every call runs".yellow().to_string()
         }
         0 => "the guard bites here".green().to_string(),
-        1 => "1 row is not as it must be; `phasegate doctor` says what is set up wrong".red().to_string(),
-        count => format!("{count} rows are not as they must be; `phasegate doctor` says what is set up wrong")
-            .red()
-            .to_string(),
+        1 => format!("1 row is not as it must be; {advice}").red().to_string(),
+        count => format!("{count} rows are not as they must be; {advice}").red().to_string(),
     };
     out.line(told);
 }

@@ -16,7 +16,7 @@ use phasegate_runtime::Locations;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use super::plan::{MARK, MARKED, SECRET};
+use super::plan::{MARK, MARKED, OWN, SECRET};
 
 /// The most files that are copied from one place.
 const MAX_FILES: usize = 4000;
@@ -66,8 +66,10 @@ impl World {
         for name in settings_of_project(origin.adapter) {
             copy(&origin.root.join(&name), &world.path("project").join(&name), false, &places)?;
         }
-        for file in [MARKED, SECRET] {
-            fs::write(world.path("project").join(file), format!("{MARK}\n"))?;
+        for file in [MARKED, SECRET, OWN] {
+            let file = world.path("project").join(file);
+            fs::create_dir_all(file.parent().unwrap_or(&file))?;
+            fs::write(file, format!("{MARK}\n"))?;
         }
         if origin.root.join(".git").exists() {
             let mut git = world.command(Path::new("git"), origin);
