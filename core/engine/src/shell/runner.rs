@@ -1,6 +1,7 @@
 //! Known test runners: which commands start one, and which of them run the whole suite (rules 3.3, tests).
 
 use crate::calls::analysis::{SimpleCommand, Word};
+use crate::prelude::*;
 use crate::shell::test_report::{Runner, TestRun};
 use crate::shell::words;
 use crate::values::glob::text_fits;
@@ -15,10 +16,14 @@ pub struct RunnerRow {
     /// Words that leave a suite whole, with blanks between them: what is printed, how it is built, how many tests run at a
     /// time. `*` stands for any characters.
     harmless: &'static str,
-    /// Options of the same kind whose value is the next word.
+    /// Options of the same kind whose value is the next word. Behind `=`, the values that are meant: `-R=spec|dot`.
     with_value: &'static str,
     /// Words without one of which the suite is not whole.
     needs: &'static str,
+    /// Options that say at most which tests run, and that may stand beside those above where only tests are to run.
+    selects: &'static str,
+    /// Options of the same kind whose value is the next word.
+    selects_with_value: &'static str,
 }
 
 const CARGO: &str = "-q --quiet -v -vv --verbose --workspace --all --all-features --release -r --locked \
@@ -34,6 +39,11 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: CARGO,
         with_value: "-j --jobs --color --message-format --test-threads",
         needs: "",
+        selects: "--package=* --lib --bins --bin=* --test=* --tests --doc --examples --example=* --exact \
+                   --skip=* --features=* --no-default-features --ignored --no-run --target=* --profile=* \
+                   --fail-fast --list --exclude=*",
+        selects_with_value: "-p --package --bin --test --example --skip --features -F --target --profile --exclude \
+                   --manifest-path",
     },
     RunnerRow {
         runner: Runner::Nextest,
@@ -41,6 +51,10 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: CARGO,
         with_value: "-j --jobs --color --test-threads --status-level --final-status-level --success-output --failure-output",
         needs: "",
+        selects: "--package=* --lib --bins --bin=* --test=* --tests --features=* --no-default-features \
+                   --retries=* --partition=* --run-ignored=* --no-tests=* --no-run --fail-fast --exclude=*",
+        selects_with_value: "-p --package --bin --test --features -F --target --profile -P --exclude -E --filterset \
+                   --filter-expr --retries --partition --run-ignored --no-tests",
     },
     RunnerRow {
         runner: Runner::Go,
@@ -48,6 +62,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "-v -race -cover -count=* -shuffle=* -p=* -parallel=* -timeout=* -tags=* ./...",
         with_value: "-count -shuffle -p -parallel -timeout -tags",
         needs: "./...",
+        selects: "-run=* -skip=* -short -failfast -json -bench=* -benchtime=* -benchmem -vet=off -list=*",
+        selects_with_value: "-run -skip -bench -benchtime -list",
     },
     RunnerRow {
         runner: Runner::Pytest,
@@ -67,10 +83,16 @@ pub const RUNNERS: [RunnerRow; 17] = [
         ],
         harmless: "-q -qq --quiet -v -vv -vvv --verbose -s -l --showlocals --tb=* --color=* --no-header \
                    --durations=* --capture=* -n* -r* -x --exitfirst --maxfail=* --disable-warnings \
-                   --no-summary --setup-show --doctest-modules --cov --cov=* --cov-report=* --strict-markers \
+                   --no-summary --setup-show --doctest-modules --cov --cov=* --cov-report=term* --cov-report=xml --cov-report=html \
+                   --cov-report=json --cov-report= --strict-markers \
                    --strict-config",
         with_value: "-n --tb --color --durations",
         needs: "",
+        selects: "--lf --last-failed --ff --failed-first --nf --sw --stepwise --ignore=* --deselect=* --co \
+                   --collect-only --timeout=* --no-cov --asyncio-mode=* -W* --log-level=* --log-cli-level=* \
+                   --import-mode=* --runslow --dist=*",
+        selects_with_value: "-k -m -p=no:* --ignore --deselect --timeout -W --maxfail --cov --dist --log-level \
+                   --log-cli-level",
     },
     RunnerRow {
         runner: Runner::Unittest,
@@ -86,6 +108,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "-q --quiet -v --verbose -b --buffer --locals -f --failfast -c --catch discover",
         with_value: "",
         needs: "",
+        selects: "-k*",
+        selects_with_value: "-k -s -p -t",
     },
     RunnerRow {
         runner: Runner::Vitest,
@@ -105,6 +129,10 @@ pub const RUNNERS: [RunnerRow; 17] = [
                    --hideSkippedTests --logHeapUsage",
         with_value: "",
         needs: "",
+        selects: "--testNamePattern=* --project=* --changed --changed=* --shard=* --testTimeout=* --pool=* \
+                   --maxWorkers=* --watch=false",
+        selects_with_value: "-t --testNamePattern --project --shard --testTimeout --maxWorkers \
+                   --reporter=verbose|default|dot|minimal",
     },
     RunnerRow {
         runner: Runner::Jest,
@@ -114,15 +142,24 @@ pub const RUNNERS: [RunnerRow; 17] = [
                    --noStackTrace --randomize --useStderr --reporters=default --reporters=summary",
         with_value: "",
         needs: "",
+        selects: "--testNamePattern=* --testPathPattern=* --testPathPatterns=* --findRelatedTests \
+                   --onlyChanged -o --onlyFailures -f --watchAll=false --watch=false --testTimeout=* \
+                   --shard=* --expand --coverage=false",
+        selects_with_value: "-t --testNamePattern --testPathPattern --testPathPatterns --testTimeout --shard -w \
+                   --maxWorkers --selectProjects",
     },
     RunnerRow {
         runner: Runner::Mocha,
         starts: &["mocha", "npx mocha", "pnpm mocha", "pnpm exec mocha", "yarn mocha"],
         harmless: "--no-color --no-colors --color -C --parallel --full-trace --recursive --exit --bail -b \
-                   --check-leaks --inline-diffs --no-diff --reporter=* --forbid-only --forbid-pending \
-                   --fail-zero",
-        with_value: "-R --reporter",
+                   --check-leaks --inline-diffs --no-diff --reporter=spec --reporter=dot --reporter=min \
+                   --reporter=list --reporter=progress --reporter=tap --reporter=nyan --reporter=landing \
+                   --reporter=github-actions --forbid-only --forbid-pending --fail-zero",
+        with_value: "-R=spec|dot|min|list|progress|tap|nyan|landing|github-actions \
+                     --reporter=spec|dot|min|list|progress|tap|nyan|landing|github-actions",
         needs: "",
+        selects: "--grep=* --fgrep=* --invert --timeout=* --slow=* --retries=*",
+        selects_with_value: "-g --grep -f --fgrep -t --timeout -s --slow --retries",
     },
     RunnerRow {
         runner: Runner::Maven,
@@ -131,6 +168,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
                    --fail-at-end clean test verify package install",
         with_value: "-T --threads",
         needs: "test verify package install",
+        selects: "-Dtest=* -Dit.test=*",
+        selects_with_value: "-pl --projects",
     },
     RunnerRow {
         runner: Runner::Gradle,
@@ -139,6 +178,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
                    --rerun-tasks clean test check build",
         with_value: "",
         needs: "test check build",
+        selects: "--tests=*",
+        selects_with_value: "--tests",
     },
     RunnerRow {
         runner: Runner::Script,
@@ -146,6 +187,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "--silent -s",
         with_value: "",
         needs: "",
+        selects: "",
+        selects_with_value: "",
     },
     RunnerRow {
         runner: Runner::Bun,
@@ -153,6 +196,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "--bail --bail=* --coverage --timeout=*",
         with_value: "--timeout",
         needs: "",
+        selects: "--test-name-pattern=* --only --todo --rerun-each=*",
+        selects_with_value: "-t --test-name-pattern --rerun-each",
     },
     RunnerRow {
         runner: Runner::Dotnet,
@@ -160,6 +205,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "--nologo --no-build --no-restore -v:* --verbosity=*",
         with_value: "-v --verbosity -c --configuration",
         needs: "",
+        selects: "--filter=* --list-tests --logger=console*",
+        selects_with_value: "--filter --logger=console*",
     },
     RunnerRow {
         runner: Runner::Rspec,
@@ -167,6 +214,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "--no-color --color -c --format=* --backtrace -b --fail-fast",
         with_value: "-f --format",
         needs: "",
+        selects: "--example=* --tag=* --only-failures --next-failure --order=* --seed=*",
+        selects_with_value: "-e --example -t --tag --order --seed -E",
     },
     RunnerRow {
         runner: Runner::Ctest,
@@ -174,6 +223,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "--output-on-failure -V -VV --verbose -j* --parallel=*",
         with_value: "--test-dir -j --parallel -C",
         needs: "",
+        selects: "-R* -E* -L* -LE* --rerun-failed --timeout=* --preset=*",
+        selects_with_value: "-R -E -L -LE --timeout --preset",
     },
     RunnerRow {
         runner: Runner::Prove,
@@ -181,6 +232,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "-r -l -v -b -f -q -lr -rl -lv -vl --recurse --lib --blib --verbose --quiet --failures --nocolor --color",
         with_value: "-j --jobs",
         needs: "",
+        selects: "-s --shuffle --timer",
+        selects_with_value: "-I",
     },
     RunnerRow {
         runner: Runner::Make,
@@ -188,6 +241,8 @@ pub const RUNNERS: [RunnerRow; 17] = [
         harmless: "-s --silent -k --keep-going -j* -B --no-print-directory",
         with_value: "",
         needs: "",
+        selects: "V=* VERBOSE=*",
+        selects_with_value: "",
     },
 ];
 
@@ -232,16 +287,10 @@ pub fn started(command: &SimpleCommand) -> Option<TestRun> {
     })
 }
 
-/// Words that select tests, for runners that do other things too, and those of them whose value is the next word.
-const SELECTS: &str =
-    "-Dtest=* -Dit.test=* --tests=* -run=* -skip=* -short -failfast -json -bench=* -benchtime=* -benchmem";
-const SELECTS_WITH_VALUE: &str = "--tests -run -skip -bench -benchtime";
-
-/// Whether a command runs tests and does nothing else: a runner that builds and publishes too, by words that are known.
+/// Whether a command runs tests and does nothing else, by options that are known.
 pub(crate) fn only_tests(command: &SimpleCommand) -> bool {
     let rests = |row: &'static RunnerRow| row.starts.iter().find_map(|start| words::after(command, start));
-    started(command).is_some()
-        && RUNNERS.iter().any(|row| rests(row).is_some_and(|rest| row.needs.is_empty() || row.only_selects(rest)))
+    started(command).is_some() && RUNNERS.iter().any(|row| rests(row).is_some_and(|rest| row.only_selects(rest)))
 }
 
 impl RunnerRow {
@@ -254,17 +303,32 @@ impl RunnerRow {
 
     /// Whether the words after the start say at most which tests run. Of a build tool, its goals say that it runs tests.
     fn only_selects(&self, words: &[Word]) -> bool {
-        let builds = self.starts.iter().any(|start| !start.contains(' '));
-        let selects = |word: &str| is_in(SELECTS, word) || !(builds || word.starts_with('-'));
-        self.knows(words, selects, SELECTS_WITH_VALUE) && (!builds || self.has_needed(words))
+        let builds = self.starts.iter().any(|start| !start.contains(' ')) && !self.needs.is_empty();
+        // A script hands its words on to one of these.
+        let script = [Runner::Vitest, Runner::Jest, Runner::Mocha];
+        let rows = RUNNERS.iter().filter(|row| self.runner == Runner::Script && script.contains(&row.runner));
+        let rows: Vec<&Self> = rows.chain([self]).collect();
+        let names = |word: &str| !builds && self.runner != Runner::Make && !word.starts_with('-');
+        let selects = |word: &str| {
+            word == "--" || names(word) || rows.iter().any(|row| is_in(row.selects, word) || is_in(row.harmless, word))
+        };
+        let with_value = rows.iter().map(|row| row.selects_with_value).collect::<Vec<_>>().join(" ");
+        self.knows(words, selects, &with_value) && (!builds || self.has_needed(words))
     }
 
     /// Whether each word is harmless or one of others, some of which have a value.
     fn knows(&self, words: &[Word], others: impl Fn(&str) -> bool, with_value: &str) -> bool {
         let mut rest = texts(words);
         while let Some(word) = rest.next() {
-            let takes = [self.with_value, with_value].iter().any(|list| list.split_whitespace().any(|one| one == word));
-            let known = if takes { rest.next().is_some() } else { is_in(self.harmless, word) || others(word) };
+            let lists = [self.with_value, with_value];
+            let options = lists.iter().flat_map(|list| list.split_whitespace());
+            let mut options = options.map(|one| one.split_once('=').unwrap_or((one, "*")));
+            let known = match options.find(|(option, _)| *option == word) {
+                Some((_, values)) => {
+                    rest.next().is_some_and(|value| values.split('|').any(|one| text_fits(one, value)))
+                }
+                None => is_in(self.harmless, word) || others(word),
+            };
             if !known {
                 return false;
             }
