@@ -62,7 +62,7 @@ fn told(output: &Output) -> String {
 }
 
 /// Plays a line that the guard lets through: what is told with its result.
-fn ran(world: &World, id: &str, line: &str) -> String {
+pub(crate) fn ran(world: &World, id: &str, line: &str) -> String {
     let input = json!({"command": line});
     let asked = world.call("s", id, "Bash", input.clone());
     assert!(!matches!(reply(&asked), Reply::Denied(_)), "{line}: {asked:?}");
@@ -296,6 +296,21 @@ fn what_goes_on_after_its_call_is_found_by_the_next() {
     assert!(text.contains("`./tool &` (t1)") && text.contains("left running"), "{text}");
     world.run(&["restore"], 0);
     assert!(!is_stopped(&world, "t3"));
+}
+
+#[test]
+fn what_goes_on_is_held_responsible_while_a_call_is_open_that_reads() {
+    let world = world("block");
+    tool(&world, "t0", "true");
+    let input = json!({"command": "sh gen.sh &"});
+    world.call("s", "t1", "Bash", input.clone());
+    world.ok("s", "t1", "Bash", input);
+    let wait = json!({"command": "sleep 3"});
+    world.call("s", "t2", "Bash", wait.clone());
+    world.write("src/a.py", "late\n");
+    let said = told(&world.ok("s", "t2", "Bash", wait));
+    assert!(said.contains("`sh gen.sh &` (t1)") && said.contains("left running"), "{said}");
+    assert!(is_stopped(&world, "t3"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::effects::{CODE, is_stopped, tool, world_of};
+use crate::effects::{CODE, is_stopped, ran, tool, world_of};
 use crate::support::{Reply, denied, reply};
 
 /// A skill that waits for a call that adds code, and asks for a test first.
@@ -80,6 +80,13 @@ fn a_run_that_a_program_begins_has_what_was_there_before_as_its_beginning() {
         world.run(&["audit", "verify"], 0);
         matches!(held, Reply::Silent)
     };
+    // A program whose text names the file is no less.
+    let world = world_of("block", "documented", &DOCUMENTED.replacen("FILES", "\"src/**\"", 1));
+    tool(&world, "t0", "true");
+    ran(&world, "t1", "python3 -c \"open('src/a.py', 'a').write('x')\"");
+    let held = reply(&world.frame("s", "Stop", json!({"stop_hook_active": false})));
+    assert!(!matches!(held, Reply::Silent), "{held:?}");
+    world.run(&["audit", "verify"], 0);
     let (one, both) = ("echo 1 >> src/a.py", "echo 1 >> src/a.py; echo 1 >> tests/a.py");
     assert!(!ended("\"src/**\"", one));
     assert!(!ended("src", one));

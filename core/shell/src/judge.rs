@@ -63,6 +63,7 @@ fn unreadable(problem: Problem) -> Judgement {
         touches: Vec::new(),
         network: false,
         outside: false,
+        leaves_running: true,
         problem: Some(problem),
     }
 }
@@ -70,6 +71,42 @@ fn unreadable(problem: Problem) -> Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_on_after_a_line_is_told_by_its_commands() {
+        let goes_on = |line: &str| judge(line, &Table::shipped(), Trust::default()).leaves_running;
+        for line in [
+            "make &",
+            "(sleep 4; make) & make test",
+            "coproc make",
+            "make > >(tee log)",
+            "true <(make)",
+            "sudo -b make",
+            "'setsid' make",
+            "bash -c 'make &'",
+            "echo make | at now",
+            "tmux new -d make",
+            "nohup make",
+            "start-stop-daemon --start --exec /bin/make",
+            "echo $(make &)",
+            "if",
+        ] {
+            assert!(goes_on(line), "{line}");
+        }
+        for line in [
+            "echo 'a & b' \"c & d\"",
+            "echo \"look at it\"",
+            "grep -n screen src/batch.rs",
+            "make 2>&1 && make test &>log",
+            "diff <(sort a) <(sort b)",
+            "tmux ls",
+            "sudo make",
+            "git commit -m 'at last: tmux & screen'",
+            "cat <<'END'\nx & y\nEND",
+        ] {
+            assert!(!goes_on(line), "{line}");
+        }
+    }
 
     #[test]
     fn what_git_prints_as_the_branch_is_known_in_a_line_of_one_command() {

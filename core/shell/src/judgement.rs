@@ -63,6 +63,9 @@ pub struct Judgement {
     /// Whether it shows what runs on the machine, or asks a service there, and runs nothing that a repository names.
     #[serde(skip)]
     pub outside: bool,
+    /// Whether something of it goes on after it, or may, where it could not be read whole: `&`, `setsid`, `>(tee log)`.
+    #[serde(skip)]
+    pub leaves_running: bool,
     /// Why the line could not be read whole; the verdict is `unknown` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<Problem>,

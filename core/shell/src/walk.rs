@@ -104,10 +104,14 @@ pub(crate) struct Walk<'t> {
     pub(crate) led_plainly: bool,
     /// Whether the command that the walk is in only runs another one.
     pub(crate) transparent: bool,
+    /// Whether another command of the line runs the one that the walk is in.
+    pub(crate) launched: bool,
     /// Whether the command of the program that is read may be an alias.
     pub(crate) alias: bool,
     /// Whether the current command talks to another machine.
     pub(crate) asking: bool,
+    /// Whether something of the line goes on after it.
+    pub(crate) leaves_running: bool,
     /// What is registered of the current command, where that decided.
     pub(crate) registered: Option<Registered>,
     /// Whether the program that the walk is in runs the command that it is given once.
@@ -166,8 +170,10 @@ impl<'t> Walk<'t> {
             unplaced: false,
             led_plainly: false,
             transparent: false,
+            launched: false,
             alias: false,
             asking: false,
+            leaves_running: false,
             registered: None,
             once: false,
             wraps: 0,
@@ -209,6 +215,7 @@ impl<'t> Walk<'t> {
             touches: self.touches,
             network: self.network,
             outside: self.outside && !self.trusts,
+            leaves_running: self.leaves_running || self.problem.is_some(),
             problem: self.problem,
         }
     }
@@ -303,6 +310,7 @@ impl<'t> Walk<'t> {
         command.led_plainly = std::mem::take(&mut self.led_plainly);
         command.repeats = self.repeats > 0;
         command.transparent = std::mem::take(&mut self.transparent);
+        command.launched = self.launched;
         command.alias = std::mem::take(&mut self.alias);
         command.network = std::mem::take(&mut self.asking);
         // What talks to another machine and changes something does more than write a file.

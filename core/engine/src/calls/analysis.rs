@@ -287,6 +287,10 @@ pub struct SimpleCommand {
     /// Whether it only runs the command inside it, as `timeout 60 pytest` does.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub transparent: bool,
+    /// Whether another command of the line runs it, as `sudo` does `git push` in `sudo git push`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub launched: bool,
     /// Whether the word after the program may be a user's own name for any of its commands, as an alias of git.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub alias: bool,

@@ -461,7 +461,11 @@ impl PathTest {
             let named = |path: &String| path == UNKNOWN || self.pattern.fits(path) || self.begins_in(path);
             return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
-        let opaque = !subject.named && analysis.commands.iter().any(|command| command.verdict > Verdict::Write);
+        let seen_into = |number: u32, command: &SimpleCommand| {
+            command.verdict <= Verdict::Write || (self.access == Access::Execute && names_script(analysis, number, command))
+        };
+        let opaque =
+            !subject.named && !(0..).zip(&analysis.commands).all(|(number, command)| seen_into(number, command));
         let told = subject.named || tells_paths(subject.call, labels, self.access);
         let nothing = if opaque || (analysis.paths.is_empty() && !told) { Fit::Doubt } else { Fit::No };
         let proven = subject.evidence && self.access == Access::Write;
@@ -555,6 +559,13 @@ impl ArgIs {
             (Self::Contains(part), Some(found)) => found.as_str().is_some_and(|text| text.contains(part.as_str())),
         }
     }
+}
+
+/// Whether a command says which file it runs, and nothing stands beside it that may have it run or change others.
+fn names_script(analysis: &CallAnalysis, number: u32, command: &SimpleCommand) -> bool {
+    let own = |path: &PathUse| path.command == Some(number) || analysis.commands.len() == 1;
+    let runs = |path: &PathUse| path.access == Access::Execute && own(path);
+    words::is_plain(command) && analysis.paths.iter().any(runs)
 }
 
 fn fit(yes: bool) -> Fit {

@@ -21,7 +21,7 @@ use crate::state::State;
 use crate::state::call_counts::{CountedCall, Dropped, FactChange, KeptFacts};
 use crate::state::change::Change;
 use crate::state::draft::Draft;
-use crate::state::open_call::{Began, OpenCall};
+use crate::state::open_call::{Began, GOES_ON, OpenCall};
 
 /// The most parts of a call whose tests are looked at when it ends.
 const MAX_TESTS: usize = 64;
@@ -126,6 +126,8 @@ pub(crate) fn decided(
     if let Some(open) = open {
         let (parts, leaves_running) = (parts(policy, call, event, caller), call.analysis.leaves_running);
         seen.changes = parts.iter().map(|part| u64::from(part.changes)).sum();
+        let goes_on = leaves_running && seen.changes > 0;
+        seen.left = goes_on.then(|| time(event, &draft.state().session.facts));
         for fact in facts(policy).into_values() {
             seen.count(fact, draft.state(), event, &Counted { parts: &parts, asked: open.asked, leaves_running });
         }
@@ -159,6 +161,9 @@ pub(crate) fn ended(policy: &Policy, before: &State, draft: &mut Draft, event: &
         let alone = !others.any(|other| other.changes && other.may_go_on(event.time));
         let results: Vec<TestsResult> = open.tests.iter().filter_map(|part| tests_of(part, *outcome, event)).collect();
         for fact in all.values() {
+            // What a line left running may still change files: nobody tells its end.
+            let kept = half(draft.state(), fact.scope);
+            let alone = alone && kept.left.is_none_or(|left| time(event, kept).saturating_sub(left) >= GOES_ON);
             seen.tests(fact, draft.state(), event, open, alone, &results);
         }
     }
@@ -205,6 +210,8 @@ struct Seen {
     project: Vec<FactChange>,
     /// How many parts change files of the project.
     changes: u64,
+    /// When something began that goes on after its line, and may change some.
+    left: Option<i64>,
 }
 
 impl Seen {
@@ -285,9 +292,10 @@ impl Seen {
             let stale = kept.facts.keys().any(|key| !all.contains_key(key.as_str()));
             let asks = all.values().any(|fact| fact.scope == scope && fact.ends_by_change());
             let changes = if asks { self.changes } else { 0 };
+            let left = self.left.filter(|_| asks);
             if stale || changes > 0 || !seen.is_empty() {
                 let known = stale.then(|| all.keys().map(|key| String::from(*key)).collect());
-                draft.change(Change::CallsCounted { scope, seen, changes, known });
+                draft.change(Change::CallsCounted { scope, seen, changes, left, known });
             }
         }
     }

@@ -102,15 +102,26 @@ fn note_meant(
 
 /// Takes a fact from a command that runs another one which is meant by it: `sudo git push` is one push.
 fn leave_to_inner(origins: &[Origin<'_>], call: &Call, parts: &mut [FactPart]) {
-    let own = origins.iter().map(|origin| origin.command.filter(|(at, _)| *at < call.analysis.commands.len()));
-    let spans: Vec<_> = own.map(|own| own.map(|(_, command)| command.span)).collect();
-    for number in 0..parts.len().min(MAX_PARTS) {
-        let Some((part, inner)) = parts.get_mut(number..).and_then(<[FactPart]>::split_first_mut) else { continue };
-        let Some((start, end)) = spans.get(number).copied().flatten() else { continue };
-        let is_inner = |span: &(u32, u32)| start <= span.0 && span.1 <= end && *span != (start, end);
+    let own = |origin: &Origin<'_>| {
+        let (_, command) = origin.command.filter(|(at, _)| *at < call.analysis.commands.len())?;
+        Some((command.span, command.launched))
+    };
+    let spans: Vec<_> = origins.iter().take(MAX_PARTS).map(own).collect();
+    // The command around one that is run, with the nearest span, runs it.
+    let launcher = |(start, end): (u32, u32)| {
+        let all = spans.iter().flatten().map(|(span, _)| *span);
+        let around = all.filter(|outer| outer.0 <= start && end <= outer.1 && *outer != (start, end));
+        around.min_by_key(|(start, end)| end.saturating_sub(*start))
+    };
+    let mut inner = Vec::new();
+    for (part, own) in parts.iter().zip(&spans) {
+        let around = own.filter(|(_, launched)| *launched).and_then(|(span, _)| launcher(span));
+        inner.extend(around.map(|around| (around, part.meant.clone())));
+    }
+    for (part, own) in parts.iter_mut().zip(&spans) {
         let runs = |key: &String| {
-            let mut later = inner.iter().zip(spans.iter().skip(number.saturating_add(1)));
-            later.any(|(inner, span)| span.as_ref().is_some_and(is_inner) && inner.meant.contains(key))
+            let of_own = |(around, _): &&((u32, u32), Vec<String>)| own.is_some_and(|(span, _)| span == *around);
+            inner.iter().filter(of_own).any(|(_, meant)| meant.contains(key))
         };
         part.meant.retain(|key| !runs(key));
     }

@@ -39,6 +39,10 @@ pub(crate) fn by_event(world: &mut World<'_>, policy: &Policy, draft: &mut Draft
         match (reasons.next(), live(draft.state(), skill)) {
             (Some(reason), None) => begin(draft, skill, reason, By::Platform, false),
             (Some(Start::Prompt(_)), Some(run)) => draft.note_under_way(&run),
+            // It began before a call that might make this change, and did.
+            (Some(Start::Before(_)), Some(run)) if is_tentative(draft.state(), &run) => {
+                draft.change(Change::RunTaken { run });
+            }
             (_, _) => {}
         }
     }
@@ -90,13 +94,18 @@ fn is_asked(start: &Start, skill: &Skill, policy: &Policy, draft: &Draft, event:
     }
 }
 
-/// The skills that wait for a call: a call of this kind begins a run of them.
+/// Whether a run began before a call of which nobody knows whether it did what the run waits for.
+fn is_tentative(state: &State, run: &str) -> bool {
+    state.run(run).is_some_and(|run| run.tentative)
+}
+
+/// The skills that wait for a call: a call of this kind begins a run of them, or one that it may have begun is begun for good.
 pub(crate) fn waiting<'p>(policy: &'p Policy, state: &'p State) -> impl Iterator<Item = &'p Skill> {
     policy.skills.iter().filter(|skill| {
         skill.begins_before().next().is_some()
             && skill.inputs.is_empty()
             && !is_over_for_good(state, skill)
-            && live(state, skill).is_none()
+            && live(state, skill).is_none_or(|run| is_tentative(state, &run))
             && !reach::is_part(policy, state, &skill.name)
     })
 }

@@ -313,6 +313,7 @@ pub fn command(words: Vec<Word>) -> SimpleCommand {
         beside: Vec::new(),
         status: Status::Own,
         transparent: false,
+        launched: false,
         alias: false,
         repeats: false,
         runs_in: RunsIn::Root,

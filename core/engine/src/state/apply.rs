@@ -63,8 +63,8 @@ impl Project {
             Change::SafetyApproved { program, approved } => Arc::make_mut(&mut self.safety).approve(program, *approved),
             Change::AccessSet { granted } => self.access = *granted,
             Change::BudgetSpent { scope: Scope::Project, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::CallsCounted { scope: Scope::Project, seen, changes, known } => {
-                self.facts.take_in(seen, *changes, known.as_deref());
+            Change::CallsCounted { scope: Scope::Project, seen, changes, left, known } => {
+                self.facts.take_in(seen, *changes, *left, known.as_deref());
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Project, change),
         }
@@ -217,8 +217,8 @@ impl Session {
                 }
             }
             Change::BudgetSpent { scope: Scope::Session, tally } => tallies::keep(&mut self.tallies, &self.runs, tally),
-            Change::CallsCounted { scope: Scope::Session, seen, changes, known } => {
-                self.facts.take_in(seen, *changes, known.as_deref());
+            Change::CallsCounted { scope: Scope::Session, seen, changes, left, known } => {
+                self.facts.take_in(seen, *changes, *left, known.as_deref());
             }
             _ => apply_to_runs(&mut self.runs, &mut self.runs_begun, Scope::Session, change),
         }

@@ -18,6 +18,9 @@ const SKEW: i64 = 60_000;
 pub struct KeptFacts {
     /// How many parts of calls changed files of the project, while a fact asked for it.
     pub changes: u64,
+    /// When the latest line that changes files was let through of which something goes on after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<i64>,
     /// What is kept for each fact, by its key.
     pub facts: Arc<BTreeMap<String, KeptFact>>,
 }
@@ -75,7 +78,7 @@ pub enum Dropped {
 impl KeptFacts {
     /// Whether nothing is kept.
     pub fn is_empty(&self) -> bool {
-        self.changes == 0 && self.facts.is_empty()
+        self.changes == 0 && self.left.is_none() && self.facts.is_empty()
     }
 
     /// The calls whose end is awaited, each as its session and its number there.
@@ -92,7 +95,14 @@ impl KeptFacts {
     }
 
     /// Takes changes in. `known`: the keys of all facts; what is kept for others is forgotten.
-    pub(crate) fn take_in(&mut self, changes: &[FactChange], changed_files: u64, known: Option<&[String]>) {
+    pub(crate) fn take_in(
+        &mut self,
+        changes: &[FactChange],
+        changed_files: u64,
+        left: Option<i64>,
+        known: Option<&[String]>,
+    ) {
+        self.left = left.or(self.left);
         let facts = Arc::make_mut(&mut self.facts);
         if let Some(known) = known {
             facts.retain(|key, _| known.contains(key));

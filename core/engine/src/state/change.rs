@@ -436,6 +436,9 @@ pub enum Change {
         /// How many parts of the call change files of the project.
         #[serde(default, skip_serializing_if = "crate::values::is_default")]
         changes: u64,
+        /// When a line was let through that changes files and of which something goes on after it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        left: Option<i64>,
         /// The keys of the facts that rules have, where what is kept for others is forgotten.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         known: Option<Vec<String>>,

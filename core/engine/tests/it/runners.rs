@@ -56,6 +56,7 @@ impl Recorded {
             beside: vec![],
             status: Status::Own,
             transparent: false,
+            launched: false,
             alias: false,
             repeats: false,
             runs_in: RunsIn::Root,

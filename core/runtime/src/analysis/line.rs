@@ -118,7 +118,6 @@ pub(crate) fn read_line(
         analysis.in_part = in_part::searched(pattern);
     }
     let line = input.get("command").and_then(Value::as_str).filter(|_| tool == BASH)?;
-    analysis.leaves_running = leaves_running(line);
     let mut trust = shell.trust.clone().in_folder(&base.to_string_lossy());
     if line.contains(SHOWS_BRANCH) {
         trust.branch = current(&base).filter(|name| is_plain(name));
@@ -131,6 +130,7 @@ pub(crate) fn read_line(
     if let Some(home) = &shell.home {
         judged.touches.iter_mut().for_each(|touch| expand_home(&mut touch.path, home));
     }
+    analysis.leaves_running = judged.leaves_running;
     // A line may read a skill, besides what it does as a line.
     let invokes = analysis.invokes.take();
     if labels.is_none() && analysis.is_empty() {
@@ -240,22 +240,4 @@ fn labels_of(judged: &Judgement) -> Labels {
     let mut labels = shell_labels(judged.verdict);
     labels.extend(judged.network.then(|| NETWORK.to_string()));
     labels
-}
-
-/// Words of programs that leave another one running.
-const LEAVES_RUNNING: [&str; 10] =
-    ["nohup", "setsid", "disown", "daemonize", "at", "batch", "systemd-run", "start-stop-daemon", "tmux", "screen"];
-
-/// Whether a line says that something of it goes on after it.
-fn leaves_running(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let sign = |at: usize| bytes.get(at).copied().unwrap_or(b' ');
-    let single = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'&').any(|(at, _)| {
-        let before = at.checked_sub(1).map_or(b' ', sign);
-        !matches!(before, b'&' | b'>' | b'<') && !matches!(sign(at.saturating_add(1)), b'&' | b'>')
-    });
-    single
-        || line
-            .split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-')
-            .any(|word| LEAVES_RUNNING.contains(&word))
 }

@@ -46,21 +46,24 @@ pub(super) enum Blame {
 }
 
 impl Suspects {
-    /// Those of now: the calls that are open, but for the one that the event begins.
+    /// Those of now: the calls that are open, but for the one that the event begins. Where none of them can run programs, also
+    /// the one that left something running.
     pub(super) fn of(driver: &Driver<'_>, event: &Event, background: Option<&Background>) -> Self {
         let now = event.time.unwrap_or_default();
         let open = driver.state.session.calls.iter().filter(|call| call.may_go_on(Some(now)));
-        let mut wanted: Vec<Background> =
+        let wanted: Vec<Background> =
             open.map(|call| Background { since: call.since.unwrap_or_default(), id: call.id.clone() }).collect();
-        let in_background = wanted.is_empty();
-        let recent = background.filter(|left| now.saturating_sub(left.since) < GOES_ON);
-        wanted.extend(recent.filter(|_| in_background).cloned());
         let mut calls = events(driver, &wanted);
         let unknown = calls.len() < wanted.len();
         calls.retain(|call| call.labels().is_none_or(|labels| !only_reads(&labels)));
+        let recent = background.filter(|left| now.saturating_sub(left.since) < GOES_ON);
+        let recent = recent.filter(|_| !unknown && !calls.iter().any(acts)).map(std::slice::from_ref);
+        if let Some(left) = recent {
+            calls.splice(..0, events(driver, left));
+        }
         let since = calls.iter().filter_map(|call| call.time).min();
         let others = since.is_some_and(|since| others_work(driver, since));
-        Self { calls, unknown, in_background: in_background && recent.is_some(), others }
+        Self { calls, unknown, in_background: recent.is_some(), others }
     }
 
     /// Whether one of them may have done something that it does not name.

@@ -30,6 +30,7 @@ impl Walk<'_> {
             }
             self.status = if number == last && !item.background { status } else { Status::Lost };
             if item.background {
+                self.leaves_running = true;
                 let scope = self.scope.fork();
                 self.item(item);
                 self.scope = scope;
@@ -165,6 +166,7 @@ impl Walk<'_> {
             Compound::Test(words) => self.double_bracket(words),
             Compound::Function { name, body } => self.function(name, body, span),
             Compound::Coprocess(body) => {
+                self.leaves_running = true;
                 let scope = self.scope.fork();
                 self.status = Status::Lost;
                 self.command(body);

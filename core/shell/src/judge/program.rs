@@ -52,7 +52,9 @@ impl Walk<'_> {
             return self.apply(&full, &inner, rest, span);
         }
         if rule.dispatches {
-            return self.dispatch(name, rule, args, span);
+            let worst = self.dispatch(name, rule, args, span);
+            self.note_going_on(rule, &[], &worst);
+            return worst;
         }
         let scanned: Cow<'_, [Field]> = match rule.check {
             Some(Check::Tar) => tar::normalize(args),
@@ -76,6 +78,10 @@ impl Walk<'_> {
             }
         }
         self.touch_operands(name, rule, &scan, worst.verdict);
+        self.note_going_on(rule, &scan.options, &worst);
+        if let Some(script) = scan.operands.first().filter(|_| rule.script && is_plain(rule, &scan)) {
+            self.touch(script, Access::Execute);
+        }
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
             self.touch_named_in(name, args);
             self.touch_named_in_input(reads_code(args), false, span);
@@ -96,6 +102,12 @@ impl Walk<'_> {
         let only_files = named && rule.check == Some(Check::GitWorktree);
         self.besides |= own >= Verdict::Write && rule.elsewhere && !only_files;
         worst
+    }
+
+    /// Takes note of a program of which something goes on after it.
+    fn note_going_on(&mut self, rule: &Rule, options: &[Given], worst: &Finding) {
+        let given = |option: &str| option == "*" || options.iter().any(|given| same(option, &given.name));
+        self.leaves_running |= worst.verdict > Verdict::Read && rule.goes_on.split_whitespace().any(given);
     }
 
     /// What a program does by its rule, its options and what looks at its operands.
@@ -370,6 +382,12 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Whether a program is given no option but those that change nothing about what it does.
+fn is_plain(rule: &Rule, scan: &Scan<'_>) -> bool {
+    let harmless = |given: &Given| rule.options.split_whitespace().any(|option| same(option, &given.name));
+    scan.options.iter().all(harmless)
 }
 
 /// Whether a word among names says that it is a path, or the option before it does.

@@ -1,7 +1,7 @@
 //! Simple commands.
 
 use phasegate_core::calls::analysis::Word as EngineWord;
-use phasegate_core::calls::analysis::{CHANGED_BEFORE, SimpleCommand, Verdict};
+use phasegate_core::calls::analysis::{Access, CHANGED_BEFORE, SimpleCommand, Verdict};
 
 use super::builtin::is_builtin;
 use crate::check::run::{other_folder, program_text};
@@ -129,12 +129,14 @@ impl Walk<'_> {
         let fields = &self.with_git(fields.to_vec());
         // A program that runs another one knows no functions of this shell.
         let functions = std::mem::take(&mut self.scope.functions);
+        let launched = std::mem::replace(&mut self.launched, true);
         let (finding, inner) = self.isolate(|walk| walk.run(fields, span));
         self.scope.functions = functions;
         self.wraps = self.wraps.saturating_sub(1);
         let worst = if inner.verdict > finding.verdict { inner } else { finding };
         let command = engine_command(words(fields), Vec::new(), Vec::new(), span);
         self.part(command, fields, worst.clone());
+        self.launched = launched;
         self.repeats = self.repeats.saturating_sub(repeats);
         worst
     }
@@ -183,6 +185,7 @@ impl Walk<'_> {
         }
         let Some(bare) = bare_name(name) else {
             other_folder::texts(self, args);
+            self.touch(first, Access::Execute);
             return Finding::new(
                 Verdict::Execute,
                 format!("`{name}` is a program outside the system's folders"),

@@ -82,9 +82,9 @@ impl Walk<'_> {
                 self.scope.learn(names(&list));
                 self.texts = self.texts.saturating_add(1);
                 self.repeats = self.repeats.saturating_add(1);
-                let base = self.base.replace(*span);
+                let (base, launched) = (self.base.replace(*span), std::mem::replace(&mut self.launched, true));
                 self.list(&list);
-                self.base = base;
+                (self.base, self.launched) = (base, launched);
                 self.texts = self.texts.saturating_sub(1);
                 self.repeats = self.repeats.saturating_sub(1);
             }

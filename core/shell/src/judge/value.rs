@@ -59,7 +59,9 @@ impl Walk<'_> {
                 Piece::Process { list, output } => {
                     let fed = self.fed;
                     self.fed |= output;
-                    self.apart(list);
+                    let ((), found) = self.isolate(|walk| walk.apart(list));
+                    // Nobody waits for it: what it feeds may end without reading all.
+                    self.leaves_running |= *output || found.verdict > Verdict::Read;
                     self.fed = fed;
                 }
                 Piece::Arithmetic(inner) => self.arithmetic(inner),
@@ -113,8 +115,8 @@ impl Walk<'_> {
 
     /// Judges commands that run in a shell of their own.
     pub(crate) fn apart(&mut self, list: &List) {
-        let scope = self.scope.fork();
+        let (scope, launched) = (self.scope.fork(), std::mem::take(&mut self.launched));
         self.list(list);
-        self.scope = scope;
+        (self.scope, self.launched) = (scope, launched);
     }
 }

@@ -56,6 +56,12 @@ pub struct Rule {
     /// What it changes is no file that it works on: the repository's own data, a service, the system.
     #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub elsewhere: bool,
+    /// Its first operand is a file that it runs, unless an option that is not listed stands before it.
+    #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
+    pub script: bool,
+    /// Options with which something of it goes on after it, separated by blanks; `*`: always, unless it only reads.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub goes_on: String,
     /// It runs the command that its operands are.
     #[serde(skip_serializing_if = "phasegate_core::values::is_default")]
     pub wraps: Option<Wraps>,
@@ -126,6 +132,8 @@ impl Default for Rule {
             beyond: None,
             touches: Operands::default(),
             elsewhere: false,
+            script: false,
+            goes_on: String::new(),
             wraps: None,
             dispatches: false,
             own: String::new(),
