@@ -7,7 +7,7 @@ mod effects;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
-pub use self::effects::WORDS;
+pub use self::effects::{WORDS, rows_of_word};
 pub(crate) use self::effects::mentions;
 use self::effects::{Effects, Seen, bounded};
 use self::effects::{GENTLE, TEST};
