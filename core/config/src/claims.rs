@@ -119,10 +119,7 @@ impl Claim {
         let path = self.text.clone();
         let file = SourceFile { path: path.clone(), text: text.to_string(), level: Level::Project, kind: Kind::Skill };
         let compiled = compile(&[settings, &[file]].concat());
-        let mistake = compiled
-            .diagnostics
-            .iter()
-            .find(|found| found.severity == Severity::Error && found.path == path);
+        let mistake = compiled.diagnostics.iter().find(|found| found.severity == Severity::Error && found.path == path);
         match (mistake, compiled.policy.skill(WATCHER)) {
             (None, Some(skill)) => Ok(skill.clone()),
             (found, _) => Err(found.map_or_else(|| FORMS.to_owned(), |found| found.message.clone())),

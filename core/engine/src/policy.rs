@@ -204,7 +204,7 @@ impl Skill {
     }
 
     /// Calls `visit` with every matcher of it and of the skills that it runs, those in exceptions too.
-    pub fn each_matcher<'a>(&'a self, visit: &mut dyn FnMut(&'a Matcher)) {
+    pub(crate) fn each_matcher<'a>(&'a self, visit: &mut dyn FnMut(&'a Matcher)) {
         let lists =
             self.tools.iter().map(|note| &note.matcher).chain(&self.global_forbidden).chain(self.begins_before());
         let lists = lists.chain(self.unlisted_lines.iter().map(|line| &line.matcher));

@@ -4,8 +4,8 @@ mod skill;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::compile;
-use phasegate_core::{Code, EFFECTS, rows_of_word};
 use phasegate_core::values::glob::{FileSet, Files};
+use phasegate_core::{Code, EFFECTS, rows_of_word};
 use serde_json::{Value, json};
 
 pub(super) use skill::inputs;
@@ -64,7 +64,10 @@ fn word(word: &str, context: &Context) {
         context.out.value(&json!({"word": word, "rows": rows}));
         return;
     }
-    context.out.line(format_args!("{}: what does this, by program, subcommand and option", format_args!("does: {word}").bold()));
+    context.out.line(format_args!(
+        "{}: what does this, by program, subcommand and option",
+        format_args!("does: {word}").bold()
+    ));
     let mut last = "";
     for (programs, row) in rows {
         if programs != last {

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use phasegate_core::calls::analysis::Access;
 use phasegate_core::calls::builtin_tools::is_builtin;
 use phasegate_core::calls::tool::BASH;
-use phasegate_core::policy::Skill;
-use phasegate_core::policy::input::Values;
+use phasegate_core::evidence::condition::Wanted;
+use phasegate_core::policy::input::{Input, Values};
 use phasegate_core::policy::matcher::{AgentTest, ArgIs, DOES, Matcher, ServerPattern, ToolPattern};
+use phasegate_core::policy::{Phase, Skill, Start};
+use phasegate_core::shell::test_report::Runner;
 use phasegate_core::values::glob::choices;
 use serde_json::{Value, json};
 
@@ -57,7 +59,7 @@ pub struct LikelyCall {
 }
 
 impl LikelyCall {
-    fn new(name: Option<&str>, tool: &str, server: Option<&str>, input: Value) -> Self {
+    fn new(name: Option<&str>, tool: &str, server: Option<&str>, input: Value, runner: Option<Runner>) -> Self {
         let line = match server {
             Some(server) => json!({"event": "tool_call", "tool": tool, "server": server, "input": input}),
             None => json!({"event": "tool_call", "tool": tool, "input": input}),
@@ -66,9 +68,7 @@ impl LikelyCall {
             Value::Null => json!({"event": "tool_result", "ok": ok}),
             tests => json!({"event": "tool_result", "ok": ok, "exit_code": i32::from(!ok) * 101, "tests": [tests]}),
         };
-        let command = input.get("command").and_then(Value::as_str).unwrap_or_default();
-        let ends = if command.starts_with("cargo test") || command.starts_with("cargo nextest") {
-            let runner = if command.starts_with("cargo test") { "cargo" } else { "nextest" };
+        let ends = if let Some(runner) = runner {
             let report = |kind: &str, is: Value| json!({"runner": runner, kind: is});
             let failed = [end(false, report("failed", json!(1))), end(false, report("broken", json!(true)))];
             [end(true, report("passed", json!(1)))].into_iter().chain(failed).collect()
@@ -83,7 +83,7 @@ impl LikelyCall {
     }
 
     /// The call of a tool with its main argument.
-    fn of(name: Option<&str>, tool: &str, about: &str) -> Self {
+    fn of(name: Option<&str>, tool: &str, about: &str, runner: Option<Runner>) -> Self {
         let input = match tool {
             BASH => json!({"command": about}),
             "Edit" => json!({"file_path": about, "old_string": "fn a() {}", "new_string": "fn a() {}\nfn b() {}"}),
@@ -93,17 +93,22 @@ impl LikelyCall {
             "WebFetch" => json!({"url": about, "prompt": "read it"}),
             _ => json!({"file_path": about}),
         };
-        Self::new(name, tool, None, input)
+        let runner = about.starts_with("cargo test").then_some(Runner::Cargo).or(runner);
+        Self::new(name, tool, None, input, runner)
     }
 }
 
 /// The calls that agents make most, and behind them those that the skills name.
 pub fn likely_calls(skills: &[&Skill]) -> Vec<LikelyCall> {
     let mut calls: Vec<LikelyCall> =
-        MOST.iter().map(|[name, tool, about]| LikelyCall::of(Some(name), tool, about)).collect();
+        MOST.iter().map(|[name, tool, about]| LikelyCall::of(Some(name), tool, about, None)).collect();
     for skill in skills {
-        skill.each_matcher(&mut |matcher| {
-            for call in named(matcher, skill) {
+        let suite = runs_any_suite(skill);
+        each_line(skill, &mut |matcher, runner| {
+            if runner.is_some() && suite {
+                return;
+            }
+            for call in named(matcher, skill, runner) {
                 if !calls.iter().any(|known| known.line == call.line) {
                     calls.push(call);
                 }
@@ -113,10 +118,35 @@ pub fn likely_calls(skills: &[&Skill]) -> Vec<LikelyCall> {
     calls
 }
 
+/// Whether it asks for the tests of any runner, so that one stands for all.
+fn runs_any_suite(skill: &Skill) -> bool {
+    let mut any = false;
+    each_line(skill, &mut |matcher, runner| {
+        any |= runner == Some(Runner::Cargo) && matcher.commands.iter().any(|one| one.starts_with("cargo t "))
+    });
+    any
+}
+
+/// Calls `visit` with every line of a skill, and with the runner of tests whose report it asks for.
+fn each_line(skill: &Skill, visit: &mut dyn FnMut(&Matcher, Option<Runner>)) {
+    let before = skill.start.iter().filter_map(|start| if let Start::Before(line) = start { Some(line) } else { None });
+    let lists =
+        skill.global_forbidden.iter().chain(before).chain(skill.unlisted_lines.iter().map(|line| &line.matcher));
+    let phases = skill.phases.iter().flat_map(|phase| phase.allowed.iter().chain(&phase.forbidden));
+    lists.chain(phases).for_each(|matcher| matcher.each(&mut |one| visit(one, None)));
+    for condition in skill.phases.iter().flat_map(Phase::conditions) {
+        condition.each_call(&mut |test| match test.wanted {
+            Wanted::Report(report) => visit(&test.matcher, Some(report.runner)),
+            _ => test.matcher.each(&mut |one| visit(one, None)),
+        });
+    }
+    skill.children.iter().for_each(|child| each_line(child, visit));
+}
+
 /// Whether every line of the skill tells calls apart by their tools alone, so that one call of each tool stands for all.
 pub fn tells_by_tools_alone(skill: &Skill) -> bool {
     let mut alone = true;
-    skill.each_matcher(&mut |matcher| {
+    each_line(skill, &mut |matcher, _| {
         alone &= matcher.args.is_empty()
             && matcher.commands.is_empty()
             && matcher.paths.is_empty()
@@ -129,7 +159,7 @@ pub fn tells_by_tools_alone(skill: &Skill) -> bool {
 /// Values that the inputs of a skill take; `None`: none of the samples is one, and nothing is given.
 pub fn sample_inputs(skill: &Skill, given: &Values) -> Option<Values> {
     const SAMPLES: [&str; 9] = ["a", "src/lib.rs", "A-1", "1", "main", "1.0.0", "v1.0.0", "2026-01-01", "cargo"];
-    let value = |input: &phasegate_core::policy::input::Input| {
+    let value = |input: &Input| {
         let sample = || SAMPLES.into_iter().find(|sample| input.takes(sample)).map(str::to_owned);
         Some((input.name.clone(), given.get(&input.name).cloned().or_else(sample)?))
     };
@@ -137,9 +167,9 @@ pub fn sample_inputs(skill: &Skill, given: &Values) -> Option<Values> {
 }
 
 /// The calls that a line of a skill names.
-fn named(matcher: &Matcher, skill: &Skill) -> Vec<LikelyCall> {
+fn named(matcher: &Matcher, skill: &Skill, runner: Option<Runner>) -> Vec<LikelyCall> {
     if !matcher.commands.is_empty() {
-        return matcher.commands.iter().filter_map(|command| of_command(command)).collect();
+        return matcher.commands.iter().filter_map(|command| of_command(command, runner)).collect();
     }
     let tool = match &matcher.tool {
         ToolPattern::Exact(tool) => tool.clone(),
@@ -154,7 +184,13 @@ fn named(matcher: &Matcher, skill: &Skill) -> Vec<LikelyCall> {
                 ("", _) => return Vec::new(),
                 (tool, _) => tool,
             };
-            let call = |path: String| LikelyCall::of(None, tool, &path);
+            let is_known = |[_, known, about]: &[&str; 3]| {
+                matches!(*known, "Edit" | "Read") && (tool == *known || tool == "Write") && test.pattern.fits(about)
+            };
+            if MOST.iter().any(is_known) {
+                return Vec::new();
+            }
+            let call = |path: String| LikelyCall::of(None, tool, &path, None);
             choices(&test.pattern).iter().take(MAX_FILES).map(|pattern| call(one_file(pattern))).collect::<Vec<_>>()
         });
         return files.collect();
@@ -173,7 +209,7 @@ fn named(matcher: &Matcher, skill: &Skill) -> Vec<LikelyCall> {
             return if MOST.iter().any(|[_, known, _]| *known == tool) {
                 Vec::new()
             } else {
-                vec![LikelyCall::of(None, &tool, "src/lib.rs")]
+                vec![LikelyCall::of(None, &tool, "src/lib.rs", None)]
             };
         }
         _ => json!({}),
@@ -190,17 +226,17 @@ fn named(matcher: &Matcher, skill: &Skill) -> Vec<LikelyCall> {
             fields.insert(test.path.clone(), value);
         }
     }
-    vec![LikelyCall::new(None, &tool, server, input)]
+    vec![LikelyCall::new(None, &tool, server, input, None)]
 }
 
 /// A command that the words of a line select.
-fn of_command(command: &str) -> Option<LikelyCall> {
+fn of_command(command: &str, runner: Option<Runner>) -> Option<LikelyCall> {
     let words: Vec<&str> = match command.strip_prefix(DOES) {
         Some(word) => vec![OF_WORDS.iter().find(|[known, _]| *known == word)?[1]],
         None => command.split_whitespace().filter(|word| *word != "*").collect(),
     };
     let line = words.join(" ").replace("**", "a").replace('*', "a");
-    (!line.is_empty()).then(|| LikelyCall::of(None, BASH, &line))
+    (!line.is_empty()).then(|| LikelyCall::of(None, BASH, &line, runner))
 }
 
 /// A file that a pattern without braces selects.

@@ -112,8 +112,9 @@ impl Subject {
                 return Err(LineError(format!("`{value}` is no value of the input `{name}` ({})", input.pattern)));
             }
         }
-        let inputs = sample_inputs(skill, given)
-            .ok_or_else(|| LineError("no sample is a value of every input: give them with `--input NAME=VALUE`".into()))?;
+        let inputs = sample_inputs(skill, given).ok_or_else(|| {
+            LineError("no sample is a value of every input: give them with `--input NAME=VALUE`".into())
+        })?;
         let made = if inputs.is_empty() { Some(skill.clone()) } else { instance(skill, &inputs) };
         let skill = made.ok_or_else(|| LineError("the skill cannot be given these values".into()))?;
         Ok(Self { begin: begin(name, &inputs), policy, skill, inputs })
@@ -213,8 +214,7 @@ impl Machine<'_> {
         let mut names = BTreeSet::new();
         let conditions = self.skill.phases.iter().flat_map(phasegate_core::policy::Phase::conditions);
         conditions.for_each(|condition| condition.each_gate(&mut |gate| names.extend([gate.name.clone()])));
-        let approve =
-            |name| json!({"event": "command", "by": "human", "name": "approve", "args": {"name": name}});
+        let approve = |name| json!({"event": "command", "by": "human", "name": "approve", "args": {"name": name}});
         names.into_iter().map(approve).chain([json!({"event": "stop"})]).collect()
     }
 }
@@ -282,7 +282,13 @@ impl Search<'_> {
     }
 
     /// Takes up a state, if it is new.
-    fn arrive(&mut self, from: usize, replay: Replay, watch: Option<Replay>, lines: Vec<Value>) -> Result<(), LineError> {
+    fn arrive(
+        &mut self,
+        from: usize,
+        replay: Replay,
+        watch: Option<Replay>,
+        lines: Vec<Value>,
+    ) -> Result<(), LineError> {
         if self.found.objection.is_some() {
             return Ok(());
         }

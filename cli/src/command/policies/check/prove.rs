@@ -62,14 +62,17 @@ pub(super) fn prove(asked: &Asked<'_>) -> Result<Vec<Verdict>, Failure> {
     if let Some(unknown) = claims.iter().map(|claims| &claims.skill).find(|skill| asked.policy.skill(skill).is_none()) {
         return Err(Failure::new(format!("there are claims about `{unknown}`, and no such skill")));
     }
-    let settings: Vec<SourceFile> =
-        asked.files.iter().filter(|file| file.kind == Kind::Settings).cloned().collect();
+    let settings: Vec<SourceFile> = asked.files.iter().filter(|file| file.kind == Kind::Settings).cloned().collect();
     let mut all = Vec::new();
     for name in names {
         let own: Vec<&Claims> = claims.iter().filter(|claims| claims.skill == name).collect();
         let mut inputs = own.iter().flat_map(|claims| claims.inputs.clone()).collect::<Values>();
-        let known = |input: &str| asked.policy.skill(name).is_some_and(|skill| skill.inputs.iter().any(|one| one.name == input));
-        inputs.extend(asked.inputs.iter().filter(|(input, _)| known(input)).map(|(name, value)| (name.clone(), value.clone())));
+        let known = |input: &str| {
+            asked.policy.skill(name).is_some_and(|skill| skill.inputs.iter().any(|one| one.name == input))
+        };
+        inputs.extend(
+            asked.inputs.iter().filter(|(input, _)| known(input)).map(|(name, value)| (name.clone(), value.clone())),
+        );
         match Subject::of(asked.policy.clone(), name, &inputs).and_then(|subject| of_skill(&subject, &own, &settings)) {
             Ok(verdicts) => all.extend(verdicts),
             Err(error) => all.push(open(name, "all claims", &error.0, 0)),

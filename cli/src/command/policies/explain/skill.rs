@@ -81,7 +81,9 @@ pub(super) fn table(found: Configured, given: &Values, context: &Context) -> Res
                 columns.iter().zip(cells).map(|(column, cell)| ((*column).to_owned(), json!(cell))).collect();
             json!({"call": call, "answers": cells})
         };
-        context.out.value(&json!({"skill": name, "inputs": subject.inputs, "calls": rows.iter().map(row).collect::<Vec<_>>()}));
+        context.out.value(
+            &json!({"skill": name, "inputs": subject.inputs, "calls": rows.iter().map(row).collect::<Vec<_>>()}),
+        );
         return Ok(());
     }
     print(&subject, &columns, &rows, context);

@@ -13,8 +13,24 @@ use super::Replay;
 
 /// The fields of a run that name it, or tell of what was, and that decide nothing.
 const TOLD: [&str; 18] = [
-    "id", "version", "history", "uncounted", "shown", "call", "began", "by", "mode", "scope", "agents", "visits",
-    "visit", "kept", "deprecated", "phase_before", "said_done", "unfinished",
+    "id",
+    "version",
+    "history",
+    "uncounted",
+    "shown",
+    "call",
+    "began",
+    "by",
+    "mode",
+    "scope",
+    "agents",
+    "visits",
+    "visit",
+    "kept",
+    "deprecated",
+    "phase_before",
+    "said_done",
+    "unfinished",
 ];
 
 /// The facts that the conditions of a skill ask for.
@@ -71,7 +87,8 @@ impl Replay {
         let asked = Asked::of(skill);
         let session = self.latest.first().and_then(|id| self.sessions.get(id));
         let runs = self.project.runs.iter().chain(session.iter().flat_map(|session| session.runs.iter()));
-        let runs: Vec<Value> = runs.filter(|run| run.status == Status::Active).map(|run| self.seen(run, &asked)).collect();
+        let runs: Vec<Value> =
+            runs.filter(|run| run.status == Status::Active).map(|run| self.seen(run, &asked)).collect();
         let there = |key: &FactKey| self.now(key) != Value::Null && self.now(key) != json!({});
         let now: Vec<bool> = asked.now.iter().map(there).collect();
         json!([runs, now]).to_string()
