@@ -58,6 +58,7 @@ mod plan_commands;
 mod program_link;
 mod project_runs;
 mod protection;
+mod prove;
 mod read_folders;
 mod reload;
 mod repair;

@@ -20,7 +20,9 @@ mod rules;
 mod compiled;
 mod plan_steps;
 mod compile;
+mod claims;
 
+pub use claims::{Claim, Claims, WATCHER, read_claims};
 pub use compile::{compile, compile_knowing, shipped_policy};
 pub use compiled::{Compiled, Settings};
 pub use diagnostic::{Diagnostic, Severity};

@@ -86,7 +86,7 @@ pub use gates::gates;
 pub use policy::Policy;
 pub use rules::rule_request::is_secret_path;
 pub use runs::tree::above;
-pub use shell::command_view::WORDS as EFFECTS;
+pub use shell::command_view::{WORDS as EFFECTS, rows_of_word};
 pub use state::State;
 pub use state::change::{Change, Durability};
 pub use state::record::{Record, records};

@@ -9,4 +9,6 @@ pub mod repair;
 pub mod restore;
 pub mod doctor;
 pub mod replay;
+pub mod likely_calls;
+pub mod machine;
 pub mod backtest;

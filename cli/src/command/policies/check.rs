@@ -1,6 +1,7 @@
 //! `phasegate check [FILE...]`: every mistake in the configs, each with its place.
 
 pub(in crate::command) mod junit;
+mod prove;
 pub(in crate::command) mod transcripts;
 
 use std::collections::BTreeSet;
@@ -11,15 +12,18 @@ use std::path::{Path, PathBuf};
 use anstream::ColorChoice;
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use phasegate_config::{Diagnostic, Kind, Severity, SourceFile, compile, compile_knowing};
-use phasegate_core::Code;
+use phasegate_core::{Code, Policy};
 use phasegate_runtime::project::discover::named;
 use phasegate_runtime::project::misplaced_files::deprecated_files;
 use phasegate_runtime::project::strays::strays;
 use serde_json::{Value, json};
 
+use super::explain::inputs;
+use super::replay::configured;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Failure;
+use prove::{Asked, Verdict};
 use transcripts::{Mistake, Played};
 
 /// The most files beside the named ones that are looked at.
@@ -37,6 +41,16 @@ pub struct Args {
     /// Also write what became of the transcripts to this file, as JUnit XML
     #[arg(long, value_name = "FILE", requires = "tests")]
     pub junit: Option<PathBuf>,
+    /// Also prove or refute what is claimed of this skill, by default of all: by `.phasegate/tests/*.yaml`, and of every skill that
+    /// each phase can be reached, that none is a dead end, and that calls which wait get through
+    #[arg(long, value_name = "SKILL", num_args = 0..=1, require_equals = true, conflicts_with = "files")]
+    pub prove: Option<Option<String>>,
+    /// Save the transcripts that refute a claim in this folder
+    #[arg(long, value_name = "FOLDER", requires = "prove")]
+    pub save: Option<PathBuf>,
+    /// A value for an input of a skill that is proven; without it, a sample is taken
+    #[arg(long = "input", value_name = "NAME=VALUE", requires = "prove")]
+    pub inputs: Vec<String>,
 }
 
 /// Checks the configs.
@@ -78,12 +92,16 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     if let Some(path) = &args.junit {
         junit::write(&context.start()?.join(path), &played, &diagnostics)?;
     }
-    let failed = played.iter().any(|one| !one.mistakes.is_empty());
+    let proven = if errors == 0 { proven(args, &files, &compiled.policy, context)? } else { Vec::new() };
+    let failed = played.iter().any(|one| !one.mistakes.is_empty()) || proven.iter().any(Verdict::is_refuted);
     if context.out.json {
         let list: Vec<_> = diagnostics.iter().map(as_json).collect();
         let mut value = json!({"files": configs, "errors": errors, "diagnostics": list});
         if let (true, Some(fields)) = (args.tests, value.as_object_mut()) {
             fields.insert("tests".into(), played.iter().map(Played::as_json).collect());
+        }
+        if let (true, Some(fields)) = (args.prove.is_some(), value.as_object_mut()) {
+            fields.insert("claims".into(), proven.iter().map(Verdict::as_json).collect());
         }
         context.out.value(&value);
     } else {
@@ -91,6 +109,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let (mistakes, warnings) = (count(errors, "error"), count(diagnostics.len() - errors, "warning"));
         context.out.line(format_args!("{} checked: {mistakes}, {warnings}", count(configs, "file")));
         played.iter().for_each(|one| told(context, one));
+        prove::print(&proven, context);
     }
     Ok(if errors > 0 || failed {
         Exit::No
@@ -99,6 +118,25 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     } else {
         Exit::Done
     })
+}
+
+/// What is proven of the skills, or of a named one, which may be a shipped one that no config uses.
+fn proven(args: &Args, files: &[SourceFile], policy: &Policy, context: &Context) -> Result<Vec<Verdict>, Failure> {
+    let Some(skill) = &args.prove else { return Ok(Vec::new()) };
+    let (runtime, project) = context.runtime_and_project()?;
+    let mut policy = policy.clone();
+    let mut name = skill.clone();
+    if let Some(given) = skill.as_deref().filter(|name| policy.skill(name).is_none()) {
+        let found = configured(&runtime, &project, Some(given), &[])?;
+        if found.skill.as_deref().is_none_or(|name| found.policy.skill(name).is_none()) {
+            return Err(Failure::new(format!("there is no skill `{given}`")));
+        }
+        (policy, name) = (found.policy, found.skill);
+    }
+    let save = args.save.as_ref().map(|folder| Ok::<_, Failure>(context.start()?.join(folder))).transpose()?;
+    let inputs = inputs(&args.inputs)?;
+    let (skill, save) = (name.as_deref(), save.as_deref());
+    prove::prove(&Asked { policy: &policy, skill, inputs: &inputs, files, root: &project.root, save })
 }
 
 /// Tells what became of a transcript.

@@ -1,10 +1,14 @@
-//! `phasegate explain [CODE | @GROUP]`.
+//! `phasegate explain [CODE | @GROUP | SKILL | WORD]`.
+
+mod skill;
 
 use owo_colors::OwoColorize as _;
 use phasegate_config::compile;
-use phasegate_core::Code;
 use phasegate_core::values::glob::{FileSet, Files};
+use phasegate_core::{Code, EFFECTS, rows_of_word};
 use serde_json::{Value, json};
+
+pub(super) use skill::inputs;
 
 use crate::context::Context;
 use crate::exit::Exit;
@@ -13,20 +17,30 @@ use crate::output::{Failure, to_a_person};
 /// The arguments of `phasegate explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The code, or a group of files (`@tests`); default: list all codes
-    #[arg(value_name = "CODE | @GROUP")]
+    /// A code, a skill (what it answers to likely calls in each phase), a word for what commands do (`push`) or a group of
+    /// files (`@tests`); default: list all codes
+    #[arg(value_name = "CODE | SKILL | WORD | @GROUP")]
     pub code: Option<String>,
+    /// A value for an input of the skill; without it, a sample is taken
+    #[arg(long = "input", value_name = "NAME=VALUE")]
+    pub inputs: Vec<String>,
 }
 
-/// Explains one code or one group of files, or lists all codes.
+/// Explains one code, skill, word or group of files, or lists all codes.
 ///
 /// # Errors
 ///
-/// There is no such code or group, or a config cannot be read.
+/// There is nothing of this name, or a config cannot be read.
 pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
     match &args.code {
         Some(text) if text.starts_with('@') => group(text.trim_start_matches('@'), context)?,
-        Some(text) => one(find(text)?, context),
+        Some(text) if text.parse::<Code>().is_ok() => one(find(text)?, context),
+        Some(text) if EFFECTS.contains(&text.as_str()) => word(text, context),
+        Some(text) => match skill::find(text, context)? {
+            Some(policy) => skill::table(policy, &inputs(&args.inputs)?, context)?,
+            None if is_group(text, context)? => group(text, context)?,
+            None => drop(find(text)?),
+        },
         None => all(context),
     }
     Ok(Exit::Done)
@@ -40,6 +54,33 @@ fn find(text: &str) -> Result<Code, Failure> {
             None => failure.with_help("`phasegate explain` lists all codes"),
         }
     })
+}
+
+/// What commands do this, as the table of programs has it.
+fn word(word: &str, context: &Context) {
+    let rows = rows_of_word(word);
+    if context.out.json {
+        let rows: Vec<_> = rows.map(|(programs, row)| json!({"programs": programs, "row": row})).collect();
+        context.out.value(&json!({"word": word, "rows": rows}));
+        return;
+    }
+    context.out.line(format_args!(
+        "{}: what does this, by program, subcommand and option",
+        format_args!("does: {word}").bold()
+    ));
+    let mut last = "";
+    for (programs, row) in rows {
+        if programs != last {
+            context.out.line(format_args!("  {}", programs.cyan()));
+        }
+        last = programs;
+        context.out.line(format_args!("    {row}"));
+    }
+}
+
+fn is_group(name: &str, context: &Context) -> Result<bool, Failure> {
+    let (runtime, project) = context.runtime_and_project()?;
+    Ok(compile(&runtime.discover(&project).files).settings.groups.find(name).is_some())
 }
 
 /// What belongs to a group of files in this project.

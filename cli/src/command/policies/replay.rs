@@ -167,7 +167,7 @@ pub(crate) fn configured(
 const MAX_CALL_CHARS: usize = 60;
 
 /// The call that a line of a transcript makes: its tool, and what it is about.
-fn call(line: &Value) -> Option<String> {
+pub(super) fn call(line: &Value) -> Option<String> {
     let (tool, input) = (line.get("tool")?.as_str()?, line.get("input")?);
     let about = ["command", "file_path", "path", "pattern", "prompt"].iter().find_map(|key| input.get(key));
     let about = about.and_then(Value::as_str).unwrap_or_default().lines().next().unwrap_or_default();

@@ -25,7 +25,7 @@ pub(crate) fn known_labels(server: Option<&str>, tool: &str, input: &Value) -> L
 }
 
 /// Whether agent hosts bring a tool of this canonical name along.
-pub(crate) fn is_builtin(tool: &str) -> bool {
+pub fn is_builtin(tool: &str) -> bool {
     !builtin_labels(tool).is_empty()
 }
 

@@ -7,10 +7,10 @@ mod effects;
 
 use phasegate_rules::{Piece, Shape, Truth, Value};
 
-pub use self::effects::WORDS;
 pub(crate) use self::effects::mentions;
 use self::effects::{Effects, Seen, bounded};
 use self::effects::{GENTLE, TEST};
+pub use self::effects::{WORDS, rows_of_word};
 use self::names::Names;
 pub(crate) use self::names::of_server;
 use self::options::Options;

@@ -4,6 +4,7 @@
 
 mod files;
 mod invoked;
+mod key;
 mod output;
 
 use std::collections::BTreeMap;

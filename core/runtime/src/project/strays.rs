@@ -26,7 +26,8 @@ pub fn strays(root: &Path) -> Vec<Diagnostic> {
         let name = name(&path);
         let is_read = ["skills", RULES_FOLDER, FORMATS_FOLDER, SCHEMAS_FOLDER].contains(&&*name);
         if path.is_dir() && name == TESTS {
-            for inner in entries(&path).iter().filter(|inner| is_config(inner)) {
+            let is_claims = |path: &Path| path.extension().is_some_and(|end| end == "yaml");
+            for inner in entries(&path).iter().filter(|inner| is_config(inner) && !is_claims(inner)) {
                 add(
                     inner,
                     "`phasegate check --tests` plays transcripts named `.phasegate/tests/NAME.jsonl`, with an event on each line",

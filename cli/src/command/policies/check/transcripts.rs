@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::output::Failure;
 
 /// The folder of a project's transcripts, in its config folder.
-const FOLDER: &str = "tests";
+pub(super) const FOLDER: &str = "tests";
 /// The parts of an answer of which a transcript names a piece; all others are compared whole.
 const TEXTS: [&str; 2] = ["reason", "recovery"];
 /// The name of the rule that denied, asked or warned.

@@ -101,6 +101,12 @@ fn rows_of(name: &str) -> Option<(&'static str, &'static str)> {
     all.get(&name.bytes().next())?.iter().find(|(one, _)| *one == name).copied()
 }
 
+/// The rows by which a program does this: the names of a block, and each of its rows that has the word.
+pub fn rows_of_word(word: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has = move |row: &&str| row.split_once("= ").is_some_and(|(_, words)| words.split(' ').any(|one| one == word));
+    blocks().flat_map(move |(names, rows)| rows.lines().filter(has).map(move |row| (names, row)))
+}
+
 /// Whether a text that was not read as a line of the shell has a word of a program that may do this.
 pub(crate) fn mentions(text: &str, effect: &str) -> bool {
     let may = |rows: &str| rows.lines().filter_map(|row| row.split_once("= ")).any(|(_, words)| words.contains(effect));
