@@ -462,7 +462,8 @@ impl PathTest {
             return if analysis.in_project.values().any(named) { Fit::Doubt } else { Fit::No };
         }
         let seen_into = |number: u32, command: &SimpleCommand| {
-            command.verdict <= Verdict::Write || (self.access == Access::Execute && names_script(analysis, number, command))
+            command.verdict <= Verdict::Write
+                || (self.access == Access::Execute && names_script(analysis, number, command))
         };
         let opaque =
             !subject.named && !(0..).zip(&analysis.commands).all(|(number, command)| seen_into(number, command));
