@@ -120,11 +120,13 @@ pub fn likely_calls(skills: &[&Skill]) -> Vec<LikelyCall> {
 
 /// Whether it asks for the tests of any runner, so that one stands for all.
 fn runs_any_suite(skill: &Skill) -> bool {
-    let mut any = false;
-    each_line(skill, &mut |matcher, runner| {
-        any |= runner == Some(Runner::Cargo) && matcher.commands.iter().any(|one| one.starts_with("cargo t "))
+    let mut runners = Vec::new();
+    each_line(skill, &mut |_, runner| {
+        if let Some(runner) = runner.filter(|runner| !runners.contains(runner)) {
+            runners.push(runner);
+        }
     });
-    any
+    runners.len() > 2 && runners.contains(&Runner::Cargo)
 }
 
 /// Calls `visit` with every line of a skill, and with the runner of tests whose report it asks for.
