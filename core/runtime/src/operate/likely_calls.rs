@@ -103,11 +103,7 @@ pub fn likely_calls(skills: &[&Skill]) -> Vec<LikelyCall> {
     let mut calls: Vec<LikelyCall> =
         MOST.iter().map(|[name, tool, about]| LikelyCall::of(Some(name), tool, about, None)).collect();
     for skill in skills {
-        let suite = runs_any_suite(skill);
         each_line(skill, &mut |matcher, runner| {
-            if runner.is_some() && suite {
-                return;
-            }
             for call in named(matcher, skill, runner) {
                 if !calls.iter().any(|known| known.line == call.line) {
                     calls.push(call);
@@ -116,15 +112,6 @@ pub fn likely_calls(skills: &[&Skill]) -> Vec<LikelyCall> {
         });
     }
     calls
-}
-
-/// Whether it asks for the tests of any runner, so that one stands for all.
-fn runs_any_suite(skill: &Skill) -> bool {
-    let mut any = false;
-    each_line(skill, &mut |matcher, runner| {
-        any |= runner == Some(Runner::Cargo) && matcher.commands.iter().any(|one| one.starts_with("cargo t "))
-    });
-    any
 }
 
 /// Calls `visit` with every line of a skill, and with the runner of tests whose report it asks for.
@@ -136,6 +123,8 @@ fn each_line(skill: &Skill, visit: &mut dyn FnMut(&Matcher, Option<Runner>)) {
     lists.chain(phases).for_each(|matcher| matcher.each(&mut |one| visit(one, None)));
     for condition in skill.phases.iter().flat_map(Phase::conditions) {
         condition.each_call(&mut |test| match test.wanted {
+            // One runner stands for all where any is asked for.
+            Wanted::Tests(tests) if !tests.selected => {}
             Wanted::Report(report) => visit(&test.matcher, Some(report.runner)),
             _ => test.matcher.each(&mut |one| visit(one, None)),
         });

@@ -267,8 +267,8 @@ pub(super) fn print(all: &[Verdict], context: &Context) {
     let mut last = "";
     for verdict in all {
         if verdict.skill != last {
-            let states = super::count(verdict.states, "state");
-            context.out.line(format_args!("{}: {states}", verdict.skill.bold()));
+            let states = if verdict.states == 1 { "state" } else { "states" };
+            context.out.line(format_args!("{}: {} {states}", verdict.skill.bold(), verdict.states));
         }
         last = &verdict.skill;
         let why = if verdict.why.is_empty() { String::new() } else { format!(": {}", verdict.why) };
