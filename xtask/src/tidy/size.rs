@@ -7,7 +7,7 @@ use super::source::code;
 use super::tree::{TextFile, Tree};
 
 /// The most lines of code of what ships, without tests and tools. Who makes it shorter lowers this number in the same commit.
-const LINES: usize = 97_800;
+const LINES: usize = 99_400;
 /// How far the number may lie above what is there.
 const SLACK: usize = 500;
 /// Where the number stands.

@@ -89,7 +89,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Exit, Failure> {
         let drill = Drill { origin, start, policy: &configured.policy, mode };
         all.push(drill.run(context.out).map_err(|error| Failure::new(format!("{}: {error}", adapter.name())))?);
     }
-    table::print(context.out, &all, args);
+    table::print(context.out, &all, args.verbose, !args.arguments.is_empty());
     Ok(if all.iter().any(Drilled::is_open) { Exit::No } else { Exit::Done })
 }
 

@@ -42,8 +42,7 @@ pub const RUNNERS: [RunnerRow; 17] = [
         selects: "--package=* --lib --bins --bin=* --test=* --tests --doc --examples --example=* --exact \
                    --skip=* --features=* --no-default-features --ignored --no-run --target=* --profile=* \
                    --fail-fast --list --exclude=*",
-        selects_with_value: "-p --package --bin --test --example --skip --features -F --target --profile --exclude \
-                   --manifest-path",
+        selects_with_value: "-p --package --bin --test --example --skip --features -F --target --profile --exclude",
     },
     RunnerRow {
         runner: Runner::Nextest,
@@ -89,9 +88,9 @@ pub const RUNNERS: [RunnerRow; 17] = [
         with_value: "-n --tb --color --durations",
         needs: "",
         selects: "--lf --last-failed --ff --failed-first --nf --sw --stepwise --ignore=* --deselect=* --co \
-                   --collect-only --timeout=* --no-cov --asyncio-mode=* -W* --log-level=* --log-cli-level=* \
+                   --collect-only --timeout=* --no-cov --asyncio-mode=* --log-level=* --log-cli-level=* \
                    --import-mode=* --runslow --dist=*",
-        selects_with_value: "-k -m -p=no:* --ignore --deselect --timeout -W --maxfail --cov --dist --log-level \
+        selects_with_value: "-k -m -p=no:* --ignore --deselect --timeout --maxfail --cov --dist --log-level \
                    --log-cli-level",
     },
     RunnerRow {
@@ -129,7 +128,7 @@ pub const RUNNERS: [RunnerRow; 17] = [
                    --hideSkippedTests --logHeapUsage",
         with_value: "",
         needs: "",
-        selects: "--testNamePattern=* --project=* --changed --changed=* --shard=* --testTimeout=* --pool=* \
+        selects: "--testNamePattern=* --project=* --changed --changed=* --shard=* --testTimeout=* --pool=forks \
                    --maxWorkers=* --watch=false",
         selects_with_value: "-t --testNamePattern --project --shard --testTimeout --maxWorkers \
                    --reporter=verbose|default|dot|minimal",
@@ -211,8 +210,9 @@ pub const RUNNERS: [RunnerRow; 17] = [
     RunnerRow {
         runner: Runner::Rspec,
         starts: &["bundle exec rspec", "rspec", "bin/rspec"],
-        harmless: "--no-color --color -c --format=* --backtrace -b --fail-fast",
-        with_value: "-f --format",
+        harmless: "--no-color --color -c --format=progress --format=documentation --format=json --backtrace -b \
+                   --fail-fast",
+        with_value: "-f=p|d|progress|documentation|json --format=p|d|progress|documentation|json",
         needs: "",
         selects: "--example=* --tag=* --only-failures --next-failure --order=* --seed=*",
         selects_with_value: "-e --example -t --tag --order --seed -E",
@@ -233,7 +233,7 @@ pub const RUNNERS: [RunnerRow; 17] = [
         with_value: "-j --jobs",
         needs: "",
         selects: "-s --shuffle --timer",
-        selects_with_value: "-I",
+        selects_with_value: "",
     },
     RunnerRow {
         runner: Runner::Make,

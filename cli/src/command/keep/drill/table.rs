@@ -5,7 +5,6 @@ use std::fmt::Display;
 use owo_colors::OwoColorize as _;
 use serde_json::{Value, json};
 
-use super::Args;
 use super::plan::Trial;
 use super::session::Seen;
 use crate::output::Output;
@@ -143,7 +142,7 @@ impl Row {
 }
 
 /// Prints what came of all clients.
-pub(super) fn print(out: Output, all: &[Drilled], args: &Args) {
+pub(super) fn print(out: Output, all: &[Drilled], verbose: bool, with_arguments: bool) {
     if out.json {
         let client = |drilled: &Drilled| {
             let rows: Vec<_> = drilled.rows.iter().map(Row::json).collect();
@@ -158,13 +157,14 @@ pub(super) fn print(out: Output, all: &[Drilled], args: &Args) {
     for drilled in all {
         let Drilled { id, version, seconds, rows } = drilled;
         out.line(format_args!("{} {version}, {seconds} s", id.bold()));
-        rows.iter().for_each(|row| line(out, row, args.verbose));
+        rows.iter().for_each(|row| line(out, row, verbose));
     }
     let open = all.iter().flat_map(|drilled| &drilled.rows).filter(|row| row.is_open()).count();
     let denied = all.iter().flat_map(|drilled| &drilled.rows).flat_map(|row| &row.calls).any(|call| !call.runs);
-    let advice = match args.arguments.is_empty() {
-        true => "`phasegate doctor` says what is set up wrong",
-        false => "drill it without the arguments behind `--` too: one of them may switch hooks off",
+    let advice = if with_arguments {
+        "drill it without the arguments behind `--` too: one of them may switch hooks off"
+    } else {
+        "`phasegate doctor` says what is set up wrong"
     };
     let told = match open {
         0 if !denied => {

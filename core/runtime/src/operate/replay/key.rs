@@ -78,7 +78,7 @@ impl Replay {
     /// The newest run of a skill, in the session of the last line.
     pub fn run_of(&self, skill: &str) -> Option<&Run> {
         let session = self.latest.first().and_then(|id| self.sessions.get(id))?;
-        self.project.runs.iter().chain(&session.runs).filter(|run| run.skill == skill).last()
+        self.project.runs.iter().chain(&session.runs).rfind(|run| run.skill == skill)
     }
 
     /// The key of the state, as a run of this skill sees it: the live runs without ids, history and tallies; visits by what they
