@@ -34,9 +34,6 @@ pub(super) fn check(built: &Built, damaged: &[bool], findings: &mut Vec<Finding>
         if skill.finish_required && phase.next.is_empty() && !phase.asks() {
             findings.push(never_finished(phase, places.key));
         }
-        if lists.never_left(at, phase) {
-            findings.push(never_left(phase, places.key));
-        }
         if let Some(why) = lists.never_entered(at, phase) {
             findings.push(never_reached(phase, &why, places.key).lenient(skill.compat));
         }
@@ -48,12 +45,6 @@ fn never_finished(phase: &Phase, span: Span) -> Finding {
     Finding::error(Code::PhaseNeverDone, span, message)
         .cause("a phase is done when its `done_when` holds, and it has none")
         .suggest("say by `done_when` what finishes it")
-}
-
-fn never_left(phase: &Phase, span: Span) -> Finding {
-    Finding::warning(Code::PhaseUnreachable, span, format!("nothing leads on from phase `{}`", phase.name))
-        .cause("it forbids each call of the phases that follow it, and is never done")
-        .suggest(format!("give `{}` a `done_when`, or do not forbid these calls there", phase.name))
 }
 
 /// Why no call enters a phase.
@@ -201,18 +192,6 @@ impl<'s> Lists<'s> {
 
     fn follows(&self, of: usize, phase: usize) -> bool {
         self.after.get(of).is_some_and(|after| after.get(phase) == Some(&true))
-    }
-
-    /// Whether no call leads on from the phase, though others follow it, where that is sure.
-    fn never_left(&self, at: usize, phase: &'s Phase) -> bool {
-        let phases = || self.skill.phases.iter().enumerate();
-        let mut after =
-            phases().filter(|(to, _)| *to != at && self.follows(at, *to)).map(|(_, phase)| phase).peekable();
-        let closed = |other: &Phase| {
-            let by_itself = other.run.is_some() || other.steps.is_some();
-            !by_itself && other.enters().all(|line| self.forbids(phase, line).is_some())
-        };
-        !phase.asks() && phase.back.is_empty() && after.peek().is_some() && after.all(closed)
     }
 
     /// Why no call enters the phase, where that is sure.

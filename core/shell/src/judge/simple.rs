@@ -13,7 +13,7 @@ use crate::judge::registered::Ruled;
 use crate::judgement::engine_command;
 use crate::obeyed::Readers;
 use crate::scope::{COMMAND_STEPS, WORD_STEPS};
-use crate::table::Rule;
+use crate::table::{Check, Rule};
 use crate::tree::{Assignment, Simple, Span};
 use crate::walk::Walk;
 
@@ -210,7 +210,9 @@ impl Walk<'_> {
             keep_worse(&mut worst, finding);
         }
         let may_run = matches!(worst.verdict, Verdict::Execute | Verdict::Unknown) && rule.because != INTERPRETER;
-        if may_run && rule.wraps.is_none() && !WRITERS_OF_MESSAGES.contains(&bare) {
+        // These run their texts themselves.
+        let runs_them = matches!(rule.check, Some(Check::Shell | Check::Eval | Check::Trap | Check::OtherFolder));
+        if may_run && !runs_them && rule.wraps.is_none() && !WRITERS_OF_MESSAGES.contains(&bare) {
             self.say_texts(args);
             let input = self.input.clone();
             self.say_texts(input.as_slice());
