@@ -187,9 +187,11 @@ fn code(word: &str) -> bool {
     letters.contains(['c', 'e', 'm', 'p', 'r'])
 }
 
-/// Whether an interpreter has code on its line, and words after it.
-pub(super) fn has_code(args: &[Field]) -> bool {
-    args.iter().rev().skip(2).any(|field| field.known().is_some_and(|word| code(word) && !word.contains('m')))
+/// The words behind the code on the line of an interpreter, which that code gets.
+pub(super) fn behind_code(args: &[Field]) -> &[Field] {
+    let is_code = |field: &Field| field.known().is_some_and(|word| code(word) && !word.contains('m'));
+    let at = args.iter().position(is_code).unwrap_or(args.len());
+    args.get(at.saturating_add(2)..).unwrap_or(&[])
 }
 
 /// Whether an interpreter may take its code from the standard input: no option holds code, and no word names a file.

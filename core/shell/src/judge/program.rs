@@ -12,7 +12,7 @@ use crate::check::run::{other_folder, program_text};
 use crate::check::{self, find, git};
 use crate::expand::field::{Bit, Field};
 use crate::finding::{Finding, does, keep_worse};
-use crate::judge::code_paths::{has_code, is_editor, reads_code};
+use crate::judge::code_paths::{behind_code, is_editor, reads_code};
 use crate::judgement::Touch;
 use crate::obeyed::Readers;
 use crate::table::{Check, Operands, Rule, Style};
@@ -85,10 +85,7 @@ impl Walk<'_> {
         if rule.because == INTERPRETER && worst.verdict >= Verdict::Execute {
             self.touch_named_in(name, args);
             self.touch_named_in_input(reads_code(args), false, span);
-            // Code on the line gets the words after it.
-            if has_code(args) {
-                self.lines_in(args);
-            }
+            self.lines_in(behind_code(args));
         }
         if is_editor(name) && worst.verdict > Verdict::Read {
             self.touch_named_in_input(true, true, span);
